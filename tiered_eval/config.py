@@ -1,0 +1,81 @@
+"""The options of a run, and where it keeps its things.
+
+The one idea: everything a caller may choose stands in one frozen record, with the default beside it. What the
+suite's author asked for is taken where the caller said nothing (:meth:`RunConfig.merged_with`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from tiered_eval.records import Suite
+
+__all__ = ["HOME_VARIABLE", "Mode", "RunConfig", "home_for"]
+
+HOME_VARIABLE = "TIERED_EVAL_HOME"
+
+Mode: TypeAlias = Literal["live", "offline", "replay"]
+"""``live`` calls providers; ``offline`` uses kept replies only and leaves the rest not judged; ``replay`` uses
+recordings only, and a call that was not recorded is an error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """What the caller of a run may choose."""
+
+    judges: tuple[str, ...] = ()
+    """Judge models as ``provider:model``, tried in order; empty takes the suite's."""
+    embedder: str | None = None
+    """``local:``, ``openai:text-embedding-3-small``, ``none``, ...; None takes the suite's, else ``local:``."""
+    max_cost_usd: Decimal | None = None
+    max_time_s: float | None = None
+    concurrency: int = 64
+    """Model calls open at once, at most; the provider's limits may keep it lower."""
+    request_timeout_s: float = 120.0
+    """Bound on one attempt of one call."""
+    mode: Mode = "live"
+    home: Path | None = None
+    """Folder of the ledger and the cache; None takes ``TIERED_EVAL_HOME``, else ``.tiered_eval`` beside the suite."""
+    recordings: Path | None = None
+    """Folder of recorded replies, for ``replay``; None takes ``cache/recordings`` beside the suite or the project's."""
+    prices: Mapping[str, Any] = field(default_factory=dict)
+    """Model to ``{input, output}`` in US dollars a million tokens; wins over the price data."""
+    gate: str | None = None
+    max_error_rate: float = 0.0
+    """Share of expectations that may end in ``error`` before a run counts as having measured too little."""
+    results_path: Path | None = None
+    """Write each case's results here as JSON lines as they settle."""
+    keep_results: bool = True
+    """Keep results for the report in memory; with ``results_path`` they are read back from there instead."""
+    seed: int = 0
+
+    def merged_with(self, suite: Suite) -> RunConfig:
+        """This, with the suite's own settings where nothing was chosen."""
+        asked = suite.settings
+        return replace(
+            self,
+            judges=self.judges or asked.judges,
+            embedder=self.embedder if self.embedder is not None else asked.embedder,
+            max_cost_usd=self.max_cost_usd if self.max_cost_usd is not None else asked.budget_usd,
+            max_time_s=self.max_time_s if self.max_time_s is not None else asked.budget_s,
+            gate=self.gate if self.gate is not None else asked.gate,
+            prices={**asked.prices, **self.prices},
+            home=home_for(suite, chosen=self.home),
+        )
+
+
+def home_for(suite: Suite, *, chosen: Path | None = None) -> Path:
+    """The folder that a suite's ledger and cache live in."""
+    if chosen is not None:
+        return chosen
+    if named := os.environ.get(HOME_VARIABLE):
+        return Path(named)
+    if suite.path is None:
+        return Path.cwd() / ".tiered_eval"
+    folder = suite.path if suite.path.is_dir() else suite.path.parent
+    return folder / ".tiered_eval"

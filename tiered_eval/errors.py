@@ -1,0 +1,213 @@
+"""Everything that tiered_eval raises, in one tree.
+
+The one idea: the classes split by a question that the caller can act on. Is the *input* wrong
+(:class:`SuiteError`), the *set-up* (:class:`ConfigError`), was it stopped *by design*
+(:class:`BudgetExceeded`), or did the *outside* fail (:class:`ProviderError`), and can trying again help?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from tiered_eval.records import RateLimits, Usage
+
+__all__ = [
+    "BudgetExceeded",
+    "ConfigError",
+    "DeadlineReached",
+    "EmbedderMissing",
+    "LedgerError",
+    "PriceUnknown",
+    "Problem",
+    "ProviderError",
+    "ProviderRefused",
+    "ProviderTimeout",
+    "ProviderUnavailable",
+    "RateLimited",
+    "RecordingMissing",
+    "SuiteError",
+    "TieredEvalError",
+    "UnreadableReply",
+]
+
+
+class TieredEvalError(Exception):
+    """The root: catch this to catch everything that tiered_eval raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong with a suite, with all that is needed to mend it."""
+
+    file: str
+    line: int | None
+    """First line is 1; None where the format has no lines (a Python suite)."""
+    case_id: str | None
+    field: str | None
+    rule: str
+    """Short stable name, such as ``duplicate-id``; for filters and documentation."""
+    message: str
+    """What was found."""
+    fix: str
+    """What to do."""
+    severity: Literal["error", "warning"] = "error"
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        case = f' case "{self.case_id}":' if self.case_id is not None else ""
+        field = f" {self.field}:" if self.field else ""
+        return f"{place}:{case}{field} {self.message} ({self.rule}); {self.fix}"
+
+
+class SuiteError(TieredEvalError):
+    """The suite is wrong. Holds the first problems found, and how many there are in all."""
+
+    shown_limit: ClassVar[int] = 20
+
+    def __init__(self, problems: Sequence[Problem], *, count: int | None = None) -> None:
+        self.problems = tuple(problems)
+        self.count = len(self.problems) if count is None else count
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        shown = [str(problem) for problem in self.problems[: self.shown_limit]]
+        if self.count > len(shown):
+            shown.append(f"... and {self.count - len(shown)} more ({self.count} in all)")
+        return "\n".join(shown)
+
+
+class ConfigError(TieredEvalError):
+    """The options or the environment are wrong; found before the first call."""
+
+
+class PriceUnknown(ConfigError):
+    """A model has no known price, so its calls cannot be kept under a cap."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        super().__init__(
+            f"no price is known for {model!r}: give one with --price {model}=IN,OUT "
+            "(US dollars a million tokens), or in a prices file"
+        )
+
+
+class EmbedderMissing(ConfigError):
+    """No embedder can be used; the message says which package or setting is absent."""
+
+
+class LedgerError(TieredEvalError):
+    """The ledger cannot be trusted or written, so nothing may be spent."""
+
+
+class BudgetExceeded(TieredEvalError):
+    """Stopped by design: the next call would not fit under the cap. Amounts are US dollars."""
+
+    def __init__(
+        self, *, cap_usd: Decimal, spent_usd: Decimal, reserved_usd: Decimal, wanted_usd: Decimal
+    ) -> None:
+        self.cap_usd = cap_usd
+        self.spent_usd = spent_usd
+        self.reserved_usd = reserved_usd
+        self.wanted_usd = wanted_usd
+        super().__init__(
+            f"the cap of ${cap_usd} leaves no room for a call of at most ${wanted_usd}: "
+            f"${spent_usd} spent, ${reserved_usd} reserved"
+        )
+
+
+class DeadlineReached(TieredEvalError):
+    """Stopped by design: the time allowed for the run is used up."""
+
+
+class RecordingMissing(TieredEvalError):
+    """Replay was asked for, and this call was never recorded."""
+
+    def __init__(self, *, key: str, model: str, place: str) -> None:
+        self.key = key
+        self.model = model
+        self.place = place
+        super().__init__(
+            f"no recording of this call to {model} in {place} (key {key[:16]}); "
+            "record it, or run without --replay"
+        )
+
+
+class ProviderError(TieredEvalError):
+    """A model call failed. Raised by the provider files only, and by nothing above them."""
+
+    retryable: bool = False
+    """Can the same call succeed if it is made again?"""
+    may_fall_back: bool = True
+    """May the next model of the chain be tried? A refusal is an answer, not an outage."""
+    stops_run: bool = False
+    """Is every further call to this provider pointless (key, credit, spend limit)?"""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        model: str,
+        request_id: str | None = None,
+        status: int | None = None,
+        code: str | None = None,
+        billed: Literal["no", "maybe", "yes"] = "maybe",
+        usage: Usage | None = None,
+        limits: RateLimits | None = None,
+        retry_after_s: float | None = None,
+        stops_run: bool = False,
+    ) -> None:
+        self.model = model
+        self.request_id = request_id
+        self.status = status
+        """HTTP status; None where there was no answer."""
+        self.code = code
+        self.billed = billed
+        """``no`` only when the provider itself said so or nothing was sent; ``yes`` comes with usage."""
+        self.usage = usage
+        self.limits = limits
+        self.retry_after_s = retry_after_s
+        self.stops_run = stops_run
+        super().__init__(message)
+
+
+class RateLimited(ProviderError):
+    """429 or 529 that waiting can cure; ``retry_after_s`` is a floor where the provider gave one."""
+
+    retryable = True
+
+
+class ProviderUnavailable(ProviderError):
+    """5xx, a reset or a refused connection: the same call may succeed later."""
+
+    retryable = True
+
+
+class ProviderTimeout(ProviderError):
+    """No answer in time. ``limit`` says which one: connect, read or total. May have been billed."""
+
+    retryable = True
+
+    def __init__(
+        self, message: str, *, limit: Literal["connect", "read", "total"], model: str, **details: object
+    ) -> None:
+        self.limit = limit
+        super().__init__(message, model=model, **details)  # type: ignore[arg-type]  # passed through as given
+
+
+class ProviderRefused(ProviderError):
+    """4xx, a refusal or a content filter: it will not change by asking again."""
+
+
+class UnreadableReply(ProviderError):
+    """An answer came, and is not one: malformed, truncated, without its ids or nonce. Billed."""
+
+    retryable = True
+
+    def __init__(self, message: str, *, text: str, model: str, **details: object) -> None:
+        self.text = text
+        """The raw reply, kept for whoever must find out why."""
+        super().__init__(message, model=model, **details)  # type: ignore[arg-type]  # passed through as given

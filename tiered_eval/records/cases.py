@@ -1,0 +1,105 @@
+"""What goes in: a case, and the expectations on its response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+Value: TypeAlias = Any
+"""What is expected: text for most kinds, any JSON value for a structured field."""
+
+Match: TypeAlias = Literal["any", "all"]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """The place in a file that something was read from, for messages."""
+
+    file: str
+    line: int | None = None
+    """First line is 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """One claim about one response: what is claimed (``kind``) and how it is checked (``scorer``)."""
+
+    id: str
+    """Unique within its case."""
+    kind: str
+    """``must-contain``, ``must-not-contain``, ``must-cite``, ``equivalent``, ``behaviour``, ``requirement``, ``rubric``."""
+    values: tuple[Value, ...]
+    """One or more; ``match`` says how many of them must hold."""
+    match: Match = "all"
+    scorer: str | None = None
+    """Pinned by the author, and then decides alone; None lets the router choose."""
+    options: Mapping[str, Any] = field(default=_NOTHING)
+    """Whatever the scorer understands (``unit``, ``tolerance``, ``scanned``, ``threshold``, ...), already checked."""
+    weight: float = 1.0
+    dimension: str | None = None
+    tags: tuple[str, ...] = ()
+    escalate: bool = False
+    """Gives a pinned scorer the rest of the route when it is unsure."""
+    where: Where | None = None
+
+    @property
+    def value(self) -> Value:
+        """The first, and mostly the only, value."""
+        return self.values[0]
+
+    @property
+    def is_negative(self) -> bool:
+        """Does the claim hold when the value is *not* found?"""
+        return self.kind == "must-not-contain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One response of the system under test, what it was asked, and what is expected of it."""
+
+    id: str
+    response: str
+    expectations: tuple[Expectation, ...]
+    input: str | None = None
+    """The question or prompt that led to the response."""
+    fields: Mapping[str, Any] = field(default=_NOTHING)
+    """Structured parts of the response (``tool_calls``, parsed JSON), for expectations on a field."""
+    tags: tuple[str, ...] = ()
+    meta: Mapping[str, Any] = field(default=_NOTHING)
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSettings:
+    """What a suite's author asks for; the command line and the caller may override each."""
+
+    budget_usd: Decimal | None = None
+    budget_s: float | None = None
+    judges: tuple[str, ...] = ()
+    """Models as ``provider:model``, tried in order."""
+    embedder: str | None = None
+    gate: str | None = None
+    """Such as ``partial>=0.95``."""
+    prices: Mapping[str, Any] = field(default=_NOTHING)
+    """Model to ``{input, output}``, US dollars a million tokens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A named set of cases. Every case has been read and checked before a Suite exists."""
+
+    name: str
+    cases: Iterable[Case]
+    """Can be iterated again and again; large files are read anew each time and never held whole."""
+    settings: SuiteSettings = field(default_factory=SuiteSettings)
+    path: Path | None = None
+    """The file or folder it came from; None for suites made in Python."""
+    case_count: int | None = None
+    expectation_count: int | None = None
+    warnings: tuple[str, ...] = ()

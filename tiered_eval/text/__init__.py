@@ -1,0 +1,1 @@
+"""What the mechanical scorers know about text: pure functions over strings, nothing else."""

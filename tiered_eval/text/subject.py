@@ -1,0 +1,36 @@
+"""The response under test, with the views of it that scorers ask for.
+
+The one idea: several expectations look at one response, so what one of them computed (the normalised
+text, the numbers, the sentences) is kept and handed to the next. A view is any pure function of the
+response's text; a new scorer brings its own and nothing here changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from tiered_eval.records import Case
+
+__all__ = ["Subject"]
+
+T = TypeVar("T")
+
+
+class Subject:
+    """One case as scorers see it: ``text`` is the response; ``view(f)`` is ``f(text)``, computed once."""
+
+    __slots__ = ("_views", "case", "text")
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.text = case.response
+        self._views: dict[Callable[[str], Any], Any] = {}
+
+    def view(self, compute: Callable[[str], T]) -> T:
+        """``compute(text)``, kept for the next expectation on the same response."""
+        try:
+            kept: T = self._views[compute]
+        except KeyError:
+            kept = self._views[compute] = compute(self.text)
+        return kept
