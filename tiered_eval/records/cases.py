@@ -17,6 +17,11 @@ Match: TypeAlias = Literal["any", "all"]
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
+def _nothing() -> Mapping[str, Any]:
+    """One empty mapping for all: a factory, as dataclasses take it for a mutable default before Python 3.12."""
+    return _NOTHING
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
     """The place in a file that something was read from, for messages."""
@@ -39,7 +44,7 @@ class Expectation:
     match: Match = "all"
     scorer: str | None = None
     """Pinned by the author, and then decides alone; None lets the router choose."""
-    options: Mapping[str, Any] = field(default=_NOTHING)
+    options: Mapping[str, Any] = field(default_factory=_nothing)
     """Whatever the scorer understands (``unit``, ``tolerance``, ``scanned``, ``threshold``, ...), already checked."""
     weight: float = 1.0
     dimension: str | None = None
@@ -68,10 +73,10 @@ class Case:
     expectations: tuple[Expectation, ...]
     input: str | None = None
     """The question or prompt that led to the response."""
-    fields: Mapping[str, Any] = field(default=_NOTHING)
+    fields: Mapping[str, Any] = field(default_factory=_nothing)
     """Structured parts of the response (``tool_calls``, parsed JSON), for expectations on a field."""
     tags: tuple[str, ...] = ()
-    meta: Mapping[str, Any] = field(default=_NOTHING)
+    meta: Mapping[str, Any] = field(default_factory=_nothing)
     where: Where | None = None
 
 
@@ -86,7 +91,7 @@ class SuiteSettings:
     embedder: str | None = None
     gate: str | None = None
     """Such as ``partial>=0.95``."""
-    prices: Mapping[str, Any] = field(default=_NOTHING)
+    prices: Mapping[str, Any] = field(default_factory=_nothing)
     """Model to ``{input, output}``, US dollars a million tokens."""
 
 
