@@ -1,0 +1,272 @@
+"""Results and reports as plain JSON values, and back.
+
+The one idea: what is written can be read again and is then equal, so a kept report can be shown, compared and
+re-rendered without the suite. Fields that are None or at their default are left out (most verdicts have no
+trail, no cost and weight 1), which is what keeps a million of them small and quick. Money is a decimal string.
+
+Route: ``results`` streams :func:`case_result_to_json` a line at a time; ``reports.json`` writes the whole. The
+format is documented in ``docs/report-schema.md``; :data:`SCHEMA_VERSION` grows when a reader would misread it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias, TypeVar
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.records.report import (
+    CaseResult,
+    Counts,
+    Figure,
+    GateResult,
+    Report,
+    Spend,
+    SpendLine,
+    TierLine,
+)
+from tiered_eval.records.verdicts import ZERO_USD, Evidence, Failure, Step, Verdict
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "case_result_from_json",
+    "case_result_to_json",
+    "report_from_json",
+    "report_to_json",
+    "summary_to_json",
+    "verdict_from_json",
+    "verdict_to_json",
+]
+
+SCHEMA_VERSION = 1
+
+Json: TypeAlias = dict[str, Any]
+T = TypeVar("T")
+
+
+def verdict_to_json(verdict: Verdict) -> Json:
+    """One verdict, without its case's id: it stands inside its case.
+
+    Written out field by field: this runs once for every expectation of a run, and a generic walk over the
+    fields takes ten times as long.
+    """
+    data: Json = {
+        "expectation_id": verdict.expectation_id,
+        "kind": verdict.kind,
+        "state": verdict.state,
+        "reason": verdict.reason,
+    }
+    if verdict.tier is not None:
+        data["tier"] = verdict.tier
+    if verdict.scorer is not None:
+        data["scorer"] = verdict.scorer
+    if verdict.score is not None:
+        data["score"] = verdict.score
+    if verdict.evidence is not None:
+        data["evidence"] = _evidence_to_json(verdict.evidence)
+    if verdict.trail:
+        data["trail"] = [_step_to_json(step) for step in verdict.trail]
+    if verdict.weight != 1.0:
+        data["weight"] = verdict.weight
+    if verdict.dimension is not None:
+        data["dimension"] = verdict.dimension
+    if verdict.model is not None:
+        data["model"] = verdict.model
+    if verdict.prompt is not None:
+        data["prompt"] = verdict.prompt
+    if verdict.cost_usd is not ZERO_USD and verdict.cost_usd:
+        data["cost_usd"] = str(verdict.cost_usd)
+    if verdict.from_store:
+        data["from_store"] = True
+    if verdict.failure is not None:
+        data["failure"] = _failure_to_json(verdict.failure)
+    if verdict.leftover is not None:
+        data["leftover"] = verdict.leftover
+    if verdict.q is not None:
+        data["q"] = verdict.q
+    if verdict.certified:
+        data["certified"] = True
+    if verdict.audited:
+        data["audited"] = True
+    return data
+
+
+def verdict_from_json(data: Mapping[str, Any], case_id: str) -> Verdict:
+    """The verdict that :func:`verdict_to_json` wrote; ``KeyError`` where a required field is absent."""
+    get = data.get
+    evidence, failure, cost = get("evidence"), get("failure"), get("cost_usd")
+    return Verdict(
+        case_id=case_id,
+        expectation_id=data["expectation_id"],
+        kind=data["kind"],
+        state=data["state"],
+        reason=data["reason"],
+        tier=get("tier"),
+        scorer=get("scorer"),
+        score=get("score"),
+        evidence=None
+        if evidence is None
+        else Evidence(evidence["quote"], evidence.get("start"), evidence.get("end")),
+        trail=tuple([_step_from_json(step) for step in get("trail", ())]),
+        weight=get("weight", 1.0),
+        dimension=get("dimension"),
+        model=get("model"),
+        prompt=get("prompt"),
+        cost_usd=ZERO_USD if cost is None else Decimal(cost),
+        from_store=get("from_store", False),
+        failure=None if failure is None else _known(Failure, failure),
+        leftover=get("leftover"),
+        q=get("q"),
+        certified=get("certified", False),
+        audited=get("audited", False),
+    )
+
+
+def case_result_to_json(result: CaseResult) -> Json:
+    """One case with its verdicts: a line of ``results.jsonl``."""
+    data: Json = {
+        "index": result.index,
+        "case_id": result.case_id,
+        "partial": result.partial,
+        "partial_low": result.partial_low,
+        "partial_high": result.partial_high,
+        "passed": result.passed,
+        "verdicts": [verdict_to_json(verdict) for verdict in result.verdicts],
+    }
+    if result.tags:
+        data["tags"] = list(result.tags)
+    return data
+
+
+def case_result_from_json(data: Mapping[str, Any]) -> CaseResult:
+    """The case that :func:`case_result_to_json` wrote; ``KeyError`` where a required field is absent."""
+    case_id = data["case_id"]
+    return CaseResult(
+        index=data["index"],
+        case_id=case_id,
+        verdicts=tuple([verdict_from_json(verdict, case_id) for verdict in data["verdicts"]]),
+        partial=data["partial"],
+        partial_low=data["partial_low"],
+        partial_high=data["partial_high"],
+        passed=data["passed"],
+        tags=tuple(data.get("tags", ())),
+    )
+
+
+def summary_to_json(report: Report) -> Json:
+    """A report without its results: small, however large the run was."""
+    data: Json = {"schema_version": SCHEMA_VERSION}
+    for field in fields(report):
+        if field.name != "results":
+            data[field.name] = _plain(getattr(report, field.name))
+    data["counts"]["total"] = report.counts.total
+    return data
+
+
+def report_to_json(report: Report) -> Json:
+    """A whole report, results included."""
+    return {**summary_to_json(report), "results": [case_result_to_json(result) for result in report.results]}
+
+
+def report_from_json(data: Mapping[str, Any], results: Sequence[CaseResult] | None = None) -> Report:
+    """The report that was written; ``results`` stand in where they were kept apart from it.
+
+    Raises:
+        ConfigError: it was written in a newer format, or is not a report.
+        KeyError, TypeError, ValueError: it is damaged.
+    """
+    version = data.get("schema_version")
+    if not isinstance(version, int) or version > SCHEMA_VERSION:
+        raise ConfigError(
+            f"cannot read a report with schema_version {version!r}: this tiered-eval reads up to "
+            f"{SCHEMA_VERSION}; use the version that wrote it, or a newer one"
+        )
+    gate = data.get("gate")
+    if results is None:
+        results = tuple([case_result_from_json(result) for result in data.get("results", ())])
+    return _known(
+        Report,
+        data,
+        counts=_known(Counts, data["counts"]),
+        partial=_known(Figure, data["partial"]),
+        passed=_known(Figure, data["passed"]),
+        dimensions={name: _known(Figure, figure) for name, figure in data["dimensions"].items()},
+        tags={name: _known(Figure, figure) for name, figure in data["tags"].items()},
+        tiers=tuple([_known(TierLine, line, **_money(line)) for line in data["tiers"]]),
+        spend=_spend_from_json(data["spend"]),
+        gate=None if gate is None else _known(GateResult, gate),
+        warnings=tuple(data["warnings"]),
+        results=results,
+    )
+
+
+def _evidence_to_json(evidence: Evidence) -> Json:
+    data: Json = {"quote": evidence.quote}
+    if evidence.start is not None:
+        data["start"] = evidence.start
+    if evidence.end is not None:
+        data["end"] = evidence.end
+    return data
+
+
+def _step_to_json(step: Step) -> Json:
+    data: Json = {"scorer": step.scorer, "tier": step.tier, "state": step.state, "reason": step.reason}
+    if step.score is not None:
+        data["score"] = step.score
+    return data
+
+
+def _step_from_json(data: Mapping[str, Any]) -> Step:
+    return Step(data["scorer"], data["tier"], data["state"], data["reason"], data.get("score"))
+
+
+def _failure_to_json(failure: Failure) -> Json:
+    data: Json = {"type": failure.type, "message": failure.message}
+    if failure.traceback is not None:
+        data["traceback"] = failure.traceback
+    return data
+
+
+def _spend_from_json(data: Mapping[str, Any]) -> Spend:
+    return _known(
+        Spend,
+        data,
+        **_money(data),
+        by_tier=_lines(data["by_tier"]),
+        by_model=_lines(data["by_model"]),
+        by_kind=_lines(data["by_kind"]),
+    )
+
+
+def _lines(lines: Sequence[Mapping[str, Any]]) -> tuple[SpendLine, ...]:
+    return tuple([_known(SpendLine, line, **_money(line)) for line in lines])
+
+
+def _money(data: Mapping[str, Any]) -> dict[str, Decimal | None]:
+    """The fields of an object that hold dollars, as Decimal."""
+    return {
+        name: None if value is None else Decimal(value)
+        for name, value in data.items()
+        if name.endswith("_usd")
+    }
+
+
+def _known(make: Callable[..., T], data: Mapping[str, Any], **converted: Any) -> T:
+    """``make`` from the keys it has fields for; keys added by a later version are passed over."""
+    names = {field.name for field in fields(make)}  # type: ignore[arg-type]  # always a record's class
+    given = {name: value for name, value in data.items() if name in names}
+    return make(**{**given, **{name: value for name, value in converted.items() if name in names}})
+
+
+def _plain(value: Any) -> Any:
+    """A record as JSON values. Nones stay here: a summary is small, and shows what could be known."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
