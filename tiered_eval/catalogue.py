@@ -1,0 +1,313 @@
+"""The one table of scorers: what they are called, what they cost, what may be set, and where the code is.
+
+The one idea: everything that must know scorers *before* any of them runs (the suite's loader, lint, the
+router, the command ``scorers``, the documentation) reads this table, which is strings only and imports no
+scorer. A new scorer is one file in ``scorers/`` and one entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Literal, TypeAlias
+
+from tiered_eval.records import Tier
+
+__all__ = [
+    "CATALOGUE",
+    "COMMON_OPTIONS",
+    "KINDS",
+    "Catalogue",
+    "OptionInfo",
+    "OptionType",
+    "ScorerInfo",
+    "nearest",
+]
+
+KINDS: tuple[str, ...] = (
+    "must-contain",
+    "must-not-contain",
+    "must-cite",
+    "equivalent",
+    "behaviour",
+    "requirement",
+    "rubric",
+)
+"""What can be claimed about a response."""
+
+OptionType: TypeAlias = Literal["text", "texts", "flag", "number", "decimal", "integer", "levels", "json"]
+"""``decimal`` is kept exactly as written, ``number`` is a float; ``levels`` are a rubric's, worst first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionInfo:
+    """One thing that an author may set on an expectation."""
+
+    name: str
+    type: OptionType
+    help: str
+    default: str = ""
+    """As an author would write it; empty where there is none."""
+    low: float | None = None
+    """Smallest value that is allowed."""
+    high: float | None = None
+    above: float | None = None
+    """The value must be larger than this."""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorerInfo:
+    """One scorer, as far as it can be known without importing it."""
+
+    name: str
+    tier: Tier
+    target: str
+    """``module:Class`` of the code."""
+    summary: str
+    kinds: tuple[str, ...]
+    """The kinds of expectation that it can check."""
+    options: tuple[OptionInfo, ...] = ()
+    example: str = ""
+    """One list entry of ``expect:``, in YAML."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """The scorers that a suite may name, in the order of their cost."""
+
+    scorers: tuple[ScorerInfo, ...]
+    common_options: tuple[OptionInfo, ...] = ()
+    """Understood by the router, whatever scorer it picks."""
+
+    def __iter__(self) -> Iterator[ScorerInfo]:
+        return iter(self.scorers)
+
+    def find(self, name: str) -> ScorerInfo | None:
+        """The scorer of that name."""
+        return next((scorer for scorer in self.scorers if scorer.name == name), None)
+
+    def options_for(self, kind: str, scorer: str | None) -> dict[str, OptionInfo]:
+        """What may be set: the pinned scorer's options, or those of every scorer that the kind may reach."""
+        reached = [info for info in self.scorers if (info.name == scorer if scorer else kind in info.kinds)]
+        return {
+            option.name: option
+            for options in (*(info.options for info in reached), self.common_options)
+            for option in options
+        }
+
+
+@cache
+def nearest(name: str, known: tuple[str, ...]) -> str | None:
+    """The known name that ``name`` was probably meant to be, if one is close."""
+    close = get_close_matches(name.lower().replace("_", "-"), known, n=1, cutoff=0.6)
+    close = close or get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+_LITERAL_KINDS = ("must-contain", "must-not-contain", "must-cite")
+_TEXT_KINDS = (*_LITERAL_KINDS, "equivalent")
+
+
+def _threshold(default: str, help_text: str) -> OptionInfo:
+    return OptionInfo(name="threshold", type="number", low=0.0, high=1.0, default=default, help=help_text)
+
+
+COMMON_OPTIONS = (
+    OptionInfo(
+        name="scanned",
+        type="flag",
+        default="false",
+        help="the response was read by OCR: letters may be misread, digits never",
+    ),
+)
+
+CATALOGUE = Catalogue(
+    scorers=(
+        ScorerInfo(
+            name="exact",
+            tier="exact",
+            target="tiered_eval.scorers.exact:Exact",
+            summary="the literal stands in the response, bounded at token edges, case and typography aside",
+            kinds=_TEXT_KINDS,
+            options=(
+                OptionInfo(
+                    name="bounded",
+                    type="flag",
+                    default="true",
+                    help="PO-4471 is not in PO-44710; false is plain inclusion",
+                ),
+                OptionInfo(
+                    name="case_sensitive", type="flag", default="false", help="upper and lower case differ"
+                ),
+                OptionInfo(
+                    name="whole",
+                    type="flag",
+                    default="false",
+                    help="the response is the literal and nothing else",
+                ),
+            ),
+            example="- must-contain: {value: PO-4471, scorer: exact}",
+        ),
+        ScorerInfo(
+            name="answer",
+            tier="exact",
+            target="tiered_eval.scorers.answer:Answer",
+            summary="the response gives one of the accepted answers to the question, not merely names it",
+            kinds=("equivalent",),
+            example="- equivalent: [Mount Everest, Everest]",
+        ),
+        ScorerInfo(
+            name="regex",
+            tier="exact",
+            target="tiered_eval.scorers.regex:Regex",
+            summary="a regular expression is found in the response, in linear time",
+            kinds=_TEXT_KINDS,
+            options=(
+                OptionInfo(
+                    name="engine",
+                    type="text",
+                    choices=("re2", "regex"),
+                    default="re2",
+                    help="regex has look-around and back-references, and a time limit",
+                ),
+                OptionInfo(
+                    name="timeout_s",
+                    type="number",
+                    above=0.0,
+                    high=60.0,
+                    default="1",
+                    help="seconds that one search with engine: regex may take",
+                ),
+                OptionInfo(
+                    name="ignore_case", type="flag", default="false", help="upper and lower case are the same"
+                ),
+                OptionInfo(name="multiline", type="flag", default="false", help="^ and $ match at each line"),
+                OptionInfo(name="dotall", type="flag", default="false", help="the dot matches line ends too"),
+                OptionInfo(name="group", type="text", help="the group that `equals` is compared with"),
+                OptionInfo(name="equals", type="text", help="what the group must hold"),
+            ),
+            example="- {kind: must-contain, scorer: regex, value: 'PO-\\d{4}'}",
+        ),
+        ScorerInfo(
+            name="field",
+            tier="exact",
+            target="tiered_eval.scorers.field:Field",
+            summary="a structured part of the response (a tool call, a JSON field) is as stated",
+            kinds=("behaviour",),
+            options=(
+                OptionInfo(name="field", type="text", help="path, such as tool_calls[0].name"),
+                OptionInfo(name="equals", type="json", help="the field is this value, of the same type"),
+                OptionInfo(name="contains", type="json", help="the text or list in the field holds this"),
+                OptionInfo(name="one_of", type="json", help="the field is one of these"),
+                OptionInfo(name="exists", type="flag", help="the field is there"),
+                OptionInfo(name="absent", type="flag", help="the field is not there"),
+            ),
+            example='- behaviour: {field: "tool_calls[0].name", equals: lookup_po}',
+        ),
+        ScorerInfo(
+            name="number",
+            tier="number",
+            target="tiered_eval.scorers.number:Number",
+            summary="the response states this number, amount, percentage or date, with its unit",
+            kinds=("must-contain", "must-not-contain", "must-cite", "equivalent"),
+            options=(
+                OptionInfo(name="unit", type="text", help="part of the claim: 45 days are not 45 hours"),
+                OptionInfo(
+                    name="tolerance",
+                    type="decimal",
+                    low=0.0,
+                    default="0",
+                    help="absolute, in the unit of the claim",
+                ),
+                OptionInfo(
+                    name="relative_tolerance",
+                    type="decimal",
+                    low=0.0,
+                    high=1.0,
+                    default="0",
+                    help="share of the expected value",
+                ),
+                OptionInfo(
+                    name="percent_as_fraction", type="flag", default="false", help="0.45 is also 45 %"
+                ),
+                OptionInfo(name="currency", type="text", help="such as USD, part of the claim"),
+                OptionInfo(name="date", type="flag", default="false", help="the value is a date"),
+                OptionInfo(
+                    name="round",
+                    type="flag",
+                    default="false",
+                    help="a value that rounds to the expected one will do",
+                ),
+            ),
+            example="- must-contain: {value: 45, unit: days}",
+        ),
+        ScorerInfo(
+            name="fuzzy-ocr",
+            tier="ocr",
+            target="tiered_eval.scorers.fuzzy_ocr:FuzzyOcr",
+            summary="the literal is in scanned text, OCR confusions tolerated and digits never",
+            kinds=_LITERAL_KINDS,
+            options=(_threshold("", "least similarity that passes; the shipped one was measured"),),
+            example="- must-cite: {value: DOC-2025-118, scanned: true}",
+        ),
+        ScorerInfo(
+            name="coverage",
+            tier="coverage",
+            target="tiered_eval.scorers.coverage:Coverage",
+            summary="the response holds the information of the statement; numbers, names and polarity agree",
+            kinds=("must-contain", "equivalent"),
+            options=(_threshold("", "least share of the information; the profile's by default"),),
+            example="- must-contain: Invoices are due 45 days after receipt",
+        ),
+        ScorerInfo(
+            name="semantic",
+            tier="embedding",
+            target="tiered_eval.scorers.semantic:Semantic",
+            summary="a sentence of the response is close in meaning to the statement, by embedding",
+            kinds=("must-contain", "must-not-contain", "equivalent"),
+            options=(_threshold("0.75", "least cosine similarity that passes"),),
+            example="- must-contain: {value: Invoices are due 45 days after receipt, scorer: semantic}",
+        ),
+        ScorerInfo(
+            name="judge",
+            tier="judge",
+            target="tiered_eval.scorers.judge:Judge",
+            summary="a model reads the response and decides, giving its evidence first",
+            kinds=(*_TEXT_KINDS, "requirement", "rubric"),
+            options=(
+                OptionInfo(
+                    name="models", type="texts", help="provider:model, tried in order; the suite's by default"
+                ),
+                OptionInfo(
+                    name="effort",
+                    type="text",
+                    choices=("none", "minimal", "low", "medium", "high"),
+                    default="low",
+                    help="how long the model may think",
+                ),
+                OptionInfo(
+                    name="max_tokens",
+                    type="integer",
+                    low=16,
+                    high=32_000,
+                    help="bound on what one reply may cost",
+                ),
+                OptionInfo(name="levels", type="levels", help="a rubric's levels in words, worst first"),
+                OptionInfo(
+                    name="pass_at",
+                    type="number",
+                    low=0.0,
+                    high=100.0,
+                    default="0.5",
+                    help="a rubric passes at this score in [0, 1], or at this level when levels are given",
+                ),
+            ),
+            example="- requirement: Does not promise a delivery date",
+        ),
+    ),
+    common_options=COMMON_OPTIONS,
+)
+"""Every scorer that ships with the package."""
