@@ -14,7 +14,7 @@ PACKAGE = ROOT / "tiered_eval"
 
 LAYERS = {
     0: {"errors", "records", "stats"},
-    1: {"text", "config", "suite", "lint", "catalogue", "pricing", "prompting", "parsing", "profiles", "gate"},
+    1: {"text", "config", "suite", "lint", "catalogue", "pricing", "prompting", "parsing", "profiles", "keys", "gate"},
     2: {"cache", "budget", "ledger", "pacing", "retrying", "results", "providers"},
     3: {"calls", "batching"},
     4: {"scorers"},
