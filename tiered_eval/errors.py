@@ -20,6 +20,7 @@ __all__ = [
     "ConfigError",
     "DeadlineReached",
     "EmbedderMissing",
+    "JudgeMissing",
     "LedgerError",
     "PriceUnknown",
     "Problem",
@@ -97,6 +98,10 @@ class PriceUnknown(ConfigError):
 
 class EmbedderMissing(ConfigError):
     """No embedder can be used; the message says which package or setting is absent."""
+
+
+class JudgeMissing(ConfigError):
+    """No judge model is configured, so what needs judgement stays not judged."""
 
 
 class LedgerError(TieredEvalError):

@@ -71,12 +71,17 @@ class Services(Protocol):
         """Name and version of the embedder in use, the key of its thresholds; None if there is none."""
         ...
 
+    @property
+    def judges(self) -> Sequence[str]:
+        """The judge models of this run as ``provider:model``, in the order they are tried; may be empty."""
+        ...
+
     async def complete(
         self, request: ModelRequest, parse: Callable[[ModelReply], T], *, models: Sequence[str]
     ) -> Completed[T]:
         """One call through the door: kept, coalesced, reserved, paced, retried, settled.
 
-        ``models`` are tried in order. ``parse`` raises UnreadableReply for an answer that is none: it was
+        ``models`` are tried in order, and there is at least one. ``parse`` raises UnreadableReply for an answer that is none: it was
         paid for, is not kept, and is asked again within the retry policy.
         """
         ...
