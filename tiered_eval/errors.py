@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetExceeded",
+    "CallsStopped",
     "ConfigError",
     "DeadlineReached",
     "EmbedderMissing",
     "JudgeMissing",
     "LedgerError",
+    "NotKept",
     "PriceUnknown",
     "Problem",
     "ProviderError",
@@ -121,6 +123,20 @@ class BudgetExceeded(TieredEvalError):
         super().__init__(
             f"the cap of ${cap_usd} leaves no room for a call of at most ${wanted_usd}: "
             f"${spent_usd} spent, ${reserved_usd} reserved"
+        )
+
+
+class CallsStopped(TieredEvalError):
+    """Stopped by design: no new calls leave any more, for the reason that the message gives."""
+
+
+class NotKept(TieredEvalError):
+    """Only kept replies may be used, and there is none for this call."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        super().__init__(
+            f"no kept reply of {model} for this question, and calls are off; run without --offline"
         )
 
 
