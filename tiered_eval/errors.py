@@ -23,6 +23,7 @@ __all__ = [
     "EmbedderMissing",
     "JudgeMissing",
     "LedgerError",
+    "ModelRefused",
     "NotKept",
     "PriceUnknown",
     "Problem",
@@ -221,6 +222,16 @@ class ProviderTimeout(ProviderError):
 
 class ProviderRefused(ProviderError):
     """4xx, a refusal or a content filter: it will not change by asking again."""
+
+
+class ModelRefused(ProviderRefused):
+    """The model declined, or a content filter stepped in: an answer of a kind, not an outage. Billed.
+
+    The next model of the chain is not tried, since an answer that one model may not give is not made better by
+    looking for one that will.
+    """
+
+    may_fall_back = False
 
 
 class UnreadableReply(ProviderError):
