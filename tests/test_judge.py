@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tiered_eval.errors import ConfigError, UnreadableReply
+from tiered_eval.errors import ConfigError, JudgeMissing, UnreadableReply
 from tiered_eval.prompting import MAX_JUDGED_CHARS
 from tiered_eval.records import Case, Completed, Expectation, ModelReply, ModelRequest, Outcome, Usage
 from tiered_eval.scorers.base import AskingScorer
@@ -25,6 +25,7 @@ class ScriptedServices:
     """Services whose judge answers with what ``answer`` makes of the question as it was sent."""
 
     embedder_id = None
+    judges: Sequence[str] = ("run:judge",)
 
     def __init__(self, answer: Callable[[str], str]) -> None:
         self.answer = answer
@@ -209,7 +210,7 @@ def test_the_same_expectation_asks_the_same_question():
         ({"models": "a:x"}, (), ("a:x",)),
         ({"models": ["a:x"]}, ("c:z",), ("a:x",)),
         ({}, ("c:z",), ("c:z",)),
-        ({}, (), ()),
+        ({}, (), ("run:judge",)),
     ],
 )
 async def test_the_expectations_own_models_come_first(
@@ -223,6 +224,16 @@ async def test_the_expectations_own_models_come_first(
     )
 
     assert services.models == [asked]
+
+
+async def test_without_any_model_nothing_is_asked():
+    """A run without a judge says so; the expectation is left over, not judged by nobody."""
+    services = says("met")
+    services.judges = ()
+
+    with pytest.raises(JudgeMissing):
+        await ask(services, expectation("requirement", "Is short"))
+    assert services.requests == []
 
 
 async def test_effort_and_bound_of_the_reply_can_be_chosen():

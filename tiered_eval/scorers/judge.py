@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tiered_eval.errors import ConfigError
+from tiered_eval.errors import ConfigError, JudgeMissing
 from tiered_eval.parsing import Judgement, judgement_parser
 from tiered_eval.prompting import MAX_JUDGED_CHARS, render, smuggled_characters
 from tiered_eval.records import Expectation, ModelRequest, Outcome, OutcomeState, Tier, Value
@@ -55,7 +55,7 @@ class Judge:
     """The outcome is about the expectation as a whole; the runner must not invert it."""
 
     def __init__(self, profile: object = None, *, models: Sequence[str] = ()) -> None:
-        """``models`` are asked in order where an expectation names none; empty leaves it to the services.
+        """``models`` are asked in order where an expectation names none; empty takes those of the run.
 
         ``profile`` is what every scorer is given; a judge has no threshold in it.
         """
@@ -66,12 +66,15 @@ class Judge:
 
         Raises:
             ConfigError: the expectation has nothing that a judge could be asked.
+            JudgeMissing: neither the expectation nor the run names a model.
             ProviderError, BudgetExceeded, DeadlineReached: could not look.
         """
         request = judge_request(expectation, subject)
         scale = _scale_of(expectation)
         parse = judgement_parser(response=subject.text, levels=tuple(scale.levels) if scale else None)
-        models = _models_of(expectation) or self.models
+        models = _models_of(expectation) or self.models or tuple(services.judges)
+        if not models:
+            raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
         completed = await services.complete(request, parse, models=models)
         judgement = completed.parsed
         state, why = _weighed(judgement, expectation, scale, is_cut=len(subject.text) > MAX_JUDGED_CHARS)
