@@ -1,0 +1,104 @@
+"""Case results on disk: written as they settle, read back in the order of the suite.
+
+The one idea: one JSON line a case and eight bytes of memory for where it starts, so that a report over a
+million expectations can be written without holding one of them. The file can be computed again at no cost
+from the ledger, so it is flushed, not synced, until it is closed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import overload
+
+from tiered_eval.records import CaseResult
+from tiered_eval.records.codec import case_result_from_json, case_result_to_json
+
+__all__ = ["ResultsFile", "StoredResults"]
+
+_ABSENT = 0xFFFF_FFFF_FFFF_FFFF
+
+
+class ResultsFile:
+    """Appends results to a file; use it as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._file = path.open("wb")
+        self._offset = 0
+        self._offsets = array("Q")
+        self._encode = json.JSONEncoder(
+            ensure_ascii=False, separators=(",", ":"), check_circular=False
+        ).encode
+
+    def append(self, result: CaseResult) -> None:
+        """Write one result; it may settle before cases that come earlier in the suite."""
+        # Lone surrogates are refused at load, but a value from Python code can still hold one.
+        line = (self._encode(case_result_to_json(result)) + "\n").encode("utf-8", "backslashreplace")
+        offsets = self._offsets
+        if result.index == len(offsets):
+            offsets.append(self._offset)
+        else:
+            while len(offsets) <= result.index:
+                offsets.append(_ABSENT)
+            offsets[result.index] = self._offset
+        self._file.write(line)
+        self._offset += len(line)
+
+    def close(self) -> StoredResults:
+        """Make the file durable, and hand out its reader."""
+        if not self._file.closed:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+        return StoredResults(self.path, self._offsets)
+
+    def __enter__(self) -> ResultsFile:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+
+class StoredResults(Sequence[CaseResult]):
+    """The results of a file, in the order of the suite, read one at a time."""
+
+    def __init__(self, path: Path, offsets: array[int]) -> None:
+        self._path = path
+        self._offsets = array("Q", (offset for offset in offsets if offset != _ABSENT))
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        with self._path.open("rb") as file:
+            for offset in self._offsets:
+                file.seek(offset)
+                yield case_result_from_json(json.loads(file.readline()))
+
+    @overload
+    def __getitem__(self, index: int) -> CaseResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[CaseResult]: ...
+    def __getitem__(self, index: int | slice) -> CaseResult | Sequence[CaseResult]:
+        if isinstance(index, slice):
+            return StoredResults(self._path, self._offsets[index])
+        with self._path.open("rb") as file:
+            file.seek(self._offsets[index])
+            return case_result_from_json(json.loads(file.readline()))
+
+    @classmethod
+    def load(cls, path: Path) -> StoredResults:
+        """Read the index of a file that an earlier run wrote; a last line that was cut short is left out."""
+        starts: dict[int, int] = {}
+        offset = 0
+        with path.open("rb") as file:
+            for line in file:
+                if line.endswith(b"\n"):
+                    starts[json.loads(line)["index"]] = offset
+                offset += len(line)
+        return cls(path, array("Q", (starts[index] for index in sorted(starts))))
