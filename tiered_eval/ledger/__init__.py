@@ -1,0 +1,27 @@
+"""The durable record of money and paid replies: one SQLite file, one writer, integers only."""
+
+from tiered_eval.ledger.book import Ledger
+from tiered_eval.ledger.entries import (
+    Busy,
+    Claim,
+    ClaimAnswer,
+    Granted,
+    Kept,
+    NoRoom,
+    RunEntry,
+    Totals,
+    UnknownCall,
+)
+
+__all__ = [
+    "Busy",
+    "Claim",
+    "ClaimAnswer",
+    "Granted",
+    "Kept",
+    "Ledger",
+    "NoRoom",
+    "RunEntry",
+    "Totals",
+    "UnknownCall",
+]

@@ -1,0 +1,361 @@
+"""The ledger: every call's money and every paid reply, in one SQLite file of our own.
+
+The one idea: the reservation is on disk before the call leaves, and the cost is written together with the reply in
+one transaction. So the ledger *is* the journal: after ``kill -9`` the same command again finds every reply that was
+settled, and books what was in flight as ``unknown`` at its worst case.
+
+Route: ``calls`` claims, then ends each claim exactly once: settled (kept reply), charged (billed, nothing to keep),
+lost (may have been billed) or released (not billed).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tiered_eval.errors import LedgerError
+from tiered_eval.ledger.entries import (
+    Busy,
+    Claim,
+    ClaimAnswer,
+    Granted,
+    Kept,
+    NoRoom,
+    RunEntry,
+    Totals,
+    UnknownCall,
+    seal_of,
+)
+from tiered_eval.ledger.files import connect, open_checked, write_witness
+from tiered_eval.ledger.owner import Owner, is_alive, remove_lock
+from tiered_eval.ledger.writer import Writer
+
+__all__ = ["Ledger"]
+
+KEPT = "key, model, payload, cost, seal, at"
+MOVE_TO_LOST = """
+INSERT INTO lost (key, scope, run, model, kind, attempt, bound, why, at)
+SELECT key, scope, run, model, kind, attempt, bound, ?, ? FROM call WHERE {where}
+"""
+HELD_BY_US = "key = ? AND owner = ? AND attempt = ? AND state = 'reserved'"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Ledger:
+    """An open ledger. Make it with :meth:`open`, end it with :meth:`close`.
+
+    Writes are handed in when a method is called and are made even if nobody awaits the future that it returns.
+    """
+
+    def __init__(self, home: Path, connection: sqlite3.Connection, *, now: Callable[[], str] = _now) -> None:
+        self.path = home / "ledger.db"
+        self._home = home
+        self._locks = home / "locks"
+        self._now = now
+        self._owner = Owner(self._locks)
+        self._reader = connect(self.path, for_reading=True)
+        self._writer = Writer(connection, self.path)
+        self._is_closed = False
+        self.damaged_replies = 0
+        """Kept replies whose checksum did not fit: each counted as a miss."""
+
+    @classmethod
+    def open(cls, home: Path, *, now: Callable[[], str] = _now) -> Ledger:
+        """Open the ledger in ``home``, and book what dead processes left in flight as unknown.
+
+        Raises:
+            ConfigError: the folder cannot be used.
+            LedgerError: the ledger is damaged, foreign, newer or gone. Nothing may be spent then.
+        """
+        connection = open_checked(home)
+        try:
+            _lose_orphans(connection, home / "locks", now())
+            write_witness(connection, home)
+            return cls(home, connection, now=now)
+        except (sqlite3.Error, OSError) as error:
+            connection.close()
+            raise LedgerError(f"{home / 'ledger.db'}: the ledger cannot be written ({error})") from error
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what was handed in and let go of the files. May be called twice."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._writer.close()
+        try:
+            still_held = self._reader.execute(
+                "SELECT count(*) FROM call WHERE owner = ? AND state = 'reserved'", (self._owner.name,)
+            ).fetchone()[0]
+            write_witness(self._reader, self._home)
+        except (sqlite3.Error, OSError):
+            still_held = 1  # after a failure to write: the next opening books them as unknown
+        self._reader.close()
+        self._owner.close(keep_name=still_held > 0)
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────
+
+    def find(self, keys: Sequence[str]) -> dict[str, Kept]:
+        """The kept replies among ``keys``. One that fails its checksum is left out and counted."""
+        marks = ",".join("?" * len(keys))
+        rows = self._read(
+            f"SELECT {KEPT} FROM call WHERE state = 'settled' AND key IN ({marks})", tuple(keys)
+        )
+        kept = {}
+        for row in rows:
+            entry = _kept(row)
+            if entry is None:
+                self.damaged_replies += 1
+            else:
+                kept[entry.key] = entry
+        return kept
+
+    def totals(self, *, scope: str | None = None) -> Totals:
+        """Money of one scope, or of everything that this ledger has ever seen."""
+        where, values = ("", ()) if scope is None else (" WHERE scope = ?", (scope,))
+        row = self._read(
+            "SELECT coalesce(sum(settled), 0), coalesce(sum(unknown), 0), coalesce(sum(reserved), 0) "
+            f"FROM budget{where}",
+            values,
+        )[0]
+        return Totals(settled=row[0], unknown=row[1], reserved=row[2])
+
+    def unknown_calls(self, *, run: str | None = None, limit: int = 1000) -> list[UnknownCall]:
+        """Calls that may have been billed without an answer, latest first."""
+        where, values = ("", ()) if run is None else ("WHERE run = ?", (run,))
+        rows = self._read(
+            f"SELECT key, run, model, attempt, bound, why, at FROM lost {where} ORDER BY id DESC LIMIT ?",
+            (*values, limit),
+        )
+        names = ("key", "run", "model", "attempt", "bound", "why", "at")
+        return [UnknownCall(**dict(zip(names, row, strict=True))) for row in rows]
+
+    def runs(self, *, limit: int = 100) -> list[RunEntry]:
+        """Runs, latest first."""
+        return [_run_entry(row) for row in self._read(f"{RUNS} ORDER BY started_at DESC LIMIT ?", (limit,))]
+
+    def find_run(self, run: str) -> RunEntry | None:
+        """The run of that name, or the only one whose name begins so."""
+        pattern = run.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        rows = self._read(f"{RUNS} WHERE id LIKE ? ESCAPE '\\' LIMIT 2", (pattern,))
+        exact = self._read(f"{RUNS} WHERE id = ?", (run,))
+        found = exact or (rows if len(rows) == 1 else [])
+        return _run_entry(found[0]) if found else None
+
+    # ── calls ────────────────────────────────────────────────────────────────────────────────────
+
+    def claim(self, claim: Claim) -> asyncio.Future[ClaimAnswer]:
+        """Ask for the key and the money of one attempt. Everything is decided in one transaction."""
+        return self._writer.submit(lambda connection: self._claim(connection, claim))
+
+    def settle(self, claim: Claim, *, cost: int, payload: str) -> asyncio.Future[None]:
+        """Book the cost and keep the reply, together."""
+        seal = seal_of(claim.key, payload)
+        statement = (
+            "UPDATE call SET state = 'settled', cost = ?, payload = ?, seal = ?, at = ?, bound = 0 "
+            f"WHERE {HELD_BY_US}"
+        )
+
+        def work(connection: sqlite3.Connection) -> None:
+            values = (cost, payload, seal, self._now(), *self._held(claim))
+            if connection.execute(statement, values).rowcount:
+                _move(connection, claim.scope, settled=cost, reserved=-claim.bound)
+            else:
+                self._charge(connection, claim, cost, "settled after its claim had ended")
+
+        return self._writer.submit(work)
+
+    def charge(self, claim: Claim, *, cost: int, why: str) -> asyncio.Future[None]:
+        """Book a cost without a reply to keep: an unreadable answer, or vectors, which live elsewhere."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            held = connection.execute(f"DELETE FROM call WHERE {HELD_BY_US}", self._held(claim)).rowcount
+            _move(connection, claim.scope, reserved=-claim.bound if held else 0)
+            self._charge(connection, claim, cost, why)
+
+        return self._writer.submit(work)
+
+    def lose(self, claim: Claim, *, why: str) -> asyncio.Future[None]:
+        """The call may have been billed: it stays charged at its bound, and is listed."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            held = self._held(claim)
+            connection.execute(MOVE_TO_LOST.format(where=HELD_BY_US), (why, self._now(), *held))
+            if connection.execute(f"DELETE FROM call WHERE {HELD_BY_US}", held).rowcount:
+                _move(connection, claim.scope, unknown=claim.bound, reserved=-claim.bound)
+
+        return self._writer.submit(work)
+
+    def release(self, claim: Claim) -> asyncio.Future[None]:
+        """The call was not billed, or was never made. Without effect where the claim was not granted."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            if connection.execute(f"DELETE FROM call WHERE {HELD_BY_US}", self._held(claim)).rowcount:
+                _move(connection, claim.scope, reserved=-claim.bound)
+
+        return self._writer.submit(work)
+
+    # ── runs ─────────────────────────────────────────────────────────────────────────────────────
+
+    def begin_run(self, entry: RunEntry) -> None:
+        """Note that a run has begun. Blocks for one commit. Raises LedgerError."""
+        values = (entry.id, entry.suite, entry.scope, entry.cap, entry.started_at)
+        self._writer.wait_for(
+            lambda connection: (
+                connection.execute(
+                    "INSERT OR REPLACE INTO run (id, suite, scope, cap, started_at) VALUES (?, ?, ?, ?, ?)",
+                    values,
+                ).rowcount
+            )
+        )
+
+    def finish_run(self, run: str, *, state: str, summary: str | None = None) -> None:
+        """Note how a run ended. Blocks for one commit. Raises LedgerError."""
+        values = (self._now(), state, summary, run)
+        self._writer.wait_for(
+            lambda connection: (
+                connection.execute(
+                    "UPDATE run SET finished_at = ?, state = ?, summary = ? WHERE id = ?", values
+                ).rowcount
+            )
+        )
+
+    # ── inside a transaction ─────────────────────────────────────────────────────────────────────
+
+    def _claim(self, connection: sqlite3.Connection, claim: Claim) -> ClaimAnswer:
+        row = connection.execute(
+            f"SELECT {KEPT}, state, owner FROM call WHERE key = ?", (claim.key,)
+        ).fetchone()
+        if row is not None and (answer := self._answer_from(connection, claim, row)) is not None:
+            return answer
+        room = self._room(connection, claim)
+        if room is not None:
+            return room
+        connection.execute(
+            "INSERT INTO call (key, scope, run, model, kind, state, bound, owner, attempt, at) "
+            "VALUES (?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?)",
+            (
+                *(claim.key, claim.scope, claim.run, claim.model, claim.kind, claim.bound),
+                *(self._owner.name, claim.attempt, self._now()),
+            ),
+        )
+        _move(connection, claim.scope, reserved=claim.bound)
+        return Granted(claim=claim)
+
+    def _answer_from(
+        self, connection: sqlite3.Connection, claim: Claim, row: Sequence[object]
+    ) -> ClaimAnswer | None:
+        """What an existing entry under the key means; None once it is out of the way."""
+        *kept_row, state, owner = row
+        if state == "settled":
+            kept = _kept(kept_row)
+            if kept is not None and kept.seal != claim.distrusted:
+                return kept
+            # Unreadable: its cost stays booked, its place is free.
+            connection.execute(
+                "INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at) SELECT key, scope, run, "
+                "model, kind, attempt, cost, 'kept reply unreadable', ? FROM call WHERE key = ?",
+                (self._now(), claim.key),
+            )
+            connection.execute("DELETE FROM call WHERE key = ?", (claim.key,))
+            return None
+        if owner == self._owner.name or is_alive(self._locks, str(owner)):
+            return Busy(owner=str(owner))
+        _lose_all_of(connection, str(owner), self._now())
+        return None
+
+    def _room(self, connection: sqlite3.Connection, claim: Claim) -> NoRoom | None:
+        """None if the claim fits under the cap: spent and reserved are read in the transaction that reserves."""
+        connection.execute("INSERT OR IGNORE INTO budget VALUES (?, 0, 0, 0)", (claim.scope,))
+        settled, unknown, reserved = connection.execute(
+            "SELECT settled, unknown, reserved FROM budget WHERE scope = ?", (claim.scope,)
+        ).fetchone()
+        if claim.cap is None or settled + unknown + reserved + claim.bound <= claim.cap:
+            return None
+        return NoRoom(settled=settled, unknown=unknown, reserved=reserved)
+
+    def _charge(self, connection: sqlite3.Connection, claim: Claim, cost: int, why: str) -> None:
+        connection.execute(
+            "INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(claim.key, claim.scope, claim.run, claim.model, claim.kind, claim.attempt),
+                *(cost, why, self._now()),
+            ),
+        )
+        _move(connection, claim.scope, settled=cost)
+
+    def _held(self, claim: Claim) -> tuple[str, str, int]:
+        return claim.key, self._owner.name, claim.attempt
+
+    def _read(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        try:
+            return self._reader.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise LedgerError(f"{self.path}: the ledger cannot be read ({error})") from error
+
+
+RUNS = "SELECT id, suite, scope, cap, started_at, finished_at, state, summary FROM run"
+
+
+def _run_entry(row: Sequence[Any]) -> RunEntry:
+    names = ("id", "suite", "scope", "cap", "started_at", "finished_at", "state", "summary")
+    return RunEntry(**dict(zip(names, row, strict=True)))
+
+
+def _kept(row: Sequence[object]) -> Kept | None:
+    """The reply of a row, or None when its checksum does not fit."""
+    key, model, payload, cost, seal, at = row
+    if not isinstance(payload, str) or not isinstance(cost, int) or seal != seal_of(str(key), payload):
+        return None
+    return Kept(key=str(key), model=str(model), payload=payload, cost=cost, seal=bytes(seal), at=str(at))
+
+
+def _move(
+    connection: sqlite3.Connection, scope: str, *, settled: int = 0, unknown: int = 0, reserved: int = 0
+) -> None:
+    connection.execute(
+        "UPDATE budget SET settled = settled + ?, unknown = unknown + ?, reserved = reserved + ? WHERE scope = ?",
+        (settled, unknown, reserved, scope),
+    )
+
+
+def _lose_orphans(connection: sqlite3.Connection, locks: Path, at: str) -> None:
+    """Book the calls in flight of processes that are no more as unknown."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        owners = connection.execute("SELECT DISTINCT owner FROM call WHERE state = 'reserved'").fetchall()
+        dead = [owner for (owner,) in owners if not is_alive(locks, owner)]
+        for owner in dead:
+            _lose_all_of(connection, owner, at)
+        connection.execute("COMMIT")
+    except (sqlite3.Error, OSError):
+        connection.execute("ROLLBACK")
+        raise
+    for owner in dead:
+        remove_lock(locks, owner)
+
+
+def _lose_all_of(connection: sqlite3.Connection, owner: str, at: str) -> None:
+    where = "owner = ? AND state = 'reserved'"
+    for scope, bound in connection.execute(
+        f"SELECT scope, sum(bound) FROM call WHERE {where} GROUP BY scope", (owner,)
+    ).fetchall():
+        _move(connection, scope, unknown=bound, reserved=-bound)
+    connection.execute(MOVE_TO_LOST.format(where=where), ("its process ended", at, owner))
+    connection.execute(f"DELETE FROM call WHERE {where}", (owner,))

@@ -1,0 +1,123 @@
+"""What goes into the ledger and comes out of it. All amounts are integers of pico-dollars."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TypeAlias
+
+__all__ = [
+    "Busy",
+    "Claim",
+    "ClaimAnswer",
+    "Granted",
+    "Kept",
+    "NoRoom",
+    "RunEntry",
+    "Totals",
+    "UnknownCall",
+    "seal_of",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Wish to make one attempt at one call: the right to the key and the money for it, in one transaction."""
+
+    key: str
+    """Content key of the call; the embedding of a batch takes a name of its own."""
+    scope: str
+    """What the cap is on: a run, by default."""
+    run: str
+    model: str
+    kind: str
+    bound: int
+    cap: int | None
+    attempt: int = 0
+    distrusted: bytes | None = None
+    """Seal of a kept reply that could not be read: it is replaced, its cost stays booked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granted:
+    """The claim holds: the money is set aside on disk, and the key is ours until it ends."""
+
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A reply that was paid for, by this run or an earlier one."""
+
+    key: str
+    model: str
+    payload: str
+    cost: int
+    seal: bytes
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Busy:
+    """Another living process is making this very call."""
+
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoRoom:
+    """The scope's cap has no room for the bound."""
+
+    settled: int
+    unknown: int
+    reserved: int
+
+
+ClaimAnswer: TypeAlias = Granted | Kept | Busy | NoRoom
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Money of a scope, a run or the whole ledger."""
+
+    settled: int = 0
+    """Billed, as the providers' usage says."""
+    unknown: int = 0
+    """Worst case of the calls that may have been billed without an answer."""
+    reserved: int = 0
+    """Set aside for calls in flight."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownCall:
+    """A call that may have been billed without an answer; it stays charged at its worst case."""
+
+    key: str
+    run: str
+    model: str
+    attempt: int
+    bound: int
+    why: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEntry:
+    """One run of a suite, for ``tiered-eval show``."""
+
+    id: str
+    suite: str
+    scope: str
+    cap: int | None
+    started_at: str
+    finished_at: str | None = None
+    """None: it is still going on, or was killed."""
+    state: str | None = None
+    """How it ended, in the caller's words; None until then."""
+    summary: str | None = None
+    """JSON of the caller's choosing, such as the report."""
+
+
+def seal_of(key: str, payload: str) -> bytes:
+    """Checksum that binds a payload to its key: a reply that was altered or moved is a miss."""
+    return hashlib.blake2b(f"{key}\0{payload}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
