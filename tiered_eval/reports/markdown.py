@@ -1,0 +1,166 @@
+"""A Markdown page for people: the summary of a CI job, or a comment.
+
+The one idea: the same figures in the same order as on the terminal, with every text of unknown origin escaped so
+that it can add no heading, link, image or table cell. Bounded: a job summary on GitHub holds at most 1 MiB, and
+longer lists name how many there are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from tiered_eval.records import Report, SpendLine, Verdict
+from tiered_eval.reports import wording
+from tiered_eval.reports.files import append_whole
+from tiered_eval.reports.untrusted import one_line
+from tiered_eval.reports.wording import share, usd
+
+__all__ = ["STEP_SUMMARY_LIMIT_BYTES", "append_to_job_summary", "render"]
+
+STEP_SUMMARY_LIMIT_BYTES = 1024 * 1024
+"""Of a whole step, by GitHub's documentation (read November 2026)."""
+
+SHOWN = 50
+"""Rows of one table."""
+
+_PUNCTUATION = re.compile(r"([\\`*_\[\]#!|~$])")
+_MENTION = re.compile(r"@(?=\w)")
+
+
+def render(report: Report) -> Iterator[str]:
+    """The page, in pieces."""
+    yield f"## {_text(report.suite)}: {_verdict_on(report)}\n\n"
+    yield from _figures(report)
+    yield f"{_text(wording.counts_line(report.counts), 400)}\n\n"
+    yield from _tiers(report)
+    yield from _facts(report)
+    yield from _models(report)
+    yield from _failing(report)
+    yield "### Next\n\n"
+    for step in wording.next_steps(report):
+        yield f"- {step}\n"
+
+
+def append_to_job_summary(report: Report, environment: Mapping[str, str] | None = None) -> Path | None:
+    """Add the page to the summary of a GitHub job; None outside of one, or where it has no room left.
+
+    Raises:
+        ConfigError: the summary's file cannot be written.
+    """
+    named = (os.environ if environment is None else environment).get("GITHUB_STEP_SUMMARY")
+    if not named:
+        return None
+    path = Path(named)
+    written = append_whole(path, [*render(report), "\n"], limit_bytes=STEP_SUMMARY_LIMIT_BYTES)
+    return path if written else None
+
+
+def _verdict_on(report: Report) -> str:
+    if report.gate is None:
+        return f"partial {share(report.partial.estimate)}"
+    return f"gate {report.gate.state.replace('-', ' ')}"
+
+
+def _figures(report: Report) -> Iterator[str]:
+    figures = {"partial": report.partial, "passed": report.passed}
+    figures |= {f"dimension {name}": figure for name, figure in report.dimensions.items()}
+    figures |= {f"tag {name}": figure for name, figure in report.tags.items()}
+    yield from _table(
+        ("", "share", "95 % interval", "with leftovers", "cases"),
+        (
+            (
+                name,
+                share(figure.estimate),
+                f"{share(figure.low)} to {share(figure.high)}",
+                f"{share(figure.bound_low)} to {share(figure.bound_high)}",
+                f"{figure.n:,}",
+            )
+            for name, figure in figures.items()
+        ),
+        count=len(figures),
+    )
+
+
+def _tiers(report: Report) -> Iterator[str]:
+    yield from _table(
+        ("tier", "decided", "share", "passed", "failed", "calls", "cost", "avoided"),
+        (
+            (
+                line.tier,
+                f"{line.decided:,}",
+                f"{line.share * 100:.1f} %",
+                f"{line.passed:,}",
+                f"{line.failed:,}",
+                f"{line.calls:,}",
+                usd(line.cost_usd),
+                "–" if line.avoided_usd is None else usd(line.avoided_usd),
+            )
+            for line in report.tiers
+        ),
+        count=len(report.tiers),
+    )
+
+
+def _facts(report: Report) -> Iterator[str]:
+    yield f"- Spend: {_text('; '.join(wording.spend_lines(report.spend)), 600)}\n"
+    yield f"- Time: {_text(wording.time_line(report), 200)}\n"
+    if report.leftovers:
+        yield f"- Not judged: {_text(wording.reasons_line(report.leftovers), 400)}\n"
+    if report.failures:
+        yield f"- Errors: {_text(wording.reasons_line(report.failures), 400)}\n"
+    yield f"- Gate: {_text(wording.gate_line(report.gate), 600)}\n"
+    for warning in report.warnings[:SHOWN]:
+        yield f"- Warning: {_text(warning, 300)}\n"
+    yield f"- Run: {_text(report.run_id)}\n\n"
+
+
+def _models(report: Report) -> Iterator[str]:
+    lines: tuple[SpendLine, ...] = report.spend.by_model
+    yield from _table(
+        ("model", "calls", "from the store", "cost"),
+        ((line.name, f"{line.calls:,}", f"{line.from_store:,}", usd(line.cost_usd)) for line in lines),
+        count=len(lines),
+    )
+
+
+def _failing(report: Report) -> Iterator[str]:
+    shown = wording.failing(report, SHOWN)
+    if not shown:
+        return
+    failed = report.counts.failed
+    yield f"### {'Failed' if failed else 'Errors'} ({failed or report.counts.error:,})\n\n"
+    yield from _table(
+        ("case", "expectation", "check", "reason", "evidence"),
+        (_failing_row(verdict) for verdict in shown),
+        count=failed or report.counts.error,
+    )
+
+
+def _failing_row(verdict: Verdict) -> tuple[str, ...]:
+    evidence = verdict.evidence.quote if verdict.evidence else ""
+    claim = f"{verdict.expectation_id} {verdict.kind}"
+    return (verdict.case_id, claim, verdict.scorer or "–", verdict.reason, evidence)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]], *, count: int) -> Iterator[str]:
+    """A table of the first rows, every cell escaped; nothing where there are none."""
+    if not count:
+        return
+    titles = list(head)
+    yield f"| {' | '.join(titles)} |\n|{' --- |' * len(titles)}\n"
+    for position, row in enumerate(rows):
+        if position == SHOWN:
+            break
+        yield f"| {' | '.join(_text(cell) for cell in row)} |\n"
+    if count > SHOWN:
+        yield f"\n{count - SHOWN:,} more are in the JSON report.\n"
+    yield "\n"
+
+
+def _text(text: str, limit: int = 200) -> str:
+    """Text as Markdown that shows that text, and calls nobody."""
+    shown = one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;")
+    return _MENTION.sub("@\N{ZERO WIDTH SPACE}", _PUNCTUATION.sub(r"\\\1", shown))

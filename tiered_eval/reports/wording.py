@@ -1,0 +1,211 @@
+"""How figures, money and time are said: the same words in every report.
+
+The one idea: a reader must be able to trust a rounded figure. A share is never rounded up to 1 or down to 0, an
+amount that is not zero never shows as zero, and counts are listed so that they add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import islice
+
+from tiered_eval.records import Counts, Figure, GateResult, Report, Spend, Verdict
+from tiered_eval.reports.untrusted import one_line
+
+__all__ = [
+    "cap_usd",
+    "counts_line",
+    "duration",
+    "failing",
+    "figure_line",
+    "gate_line",
+    "leftover_words",
+    "next_steps",
+    "plural",
+    "reasons_line",
+    "share",
+    "spend_lines",
+    "state_word",
+    "time_line",
+    "usd",
+]
+
+_SMALLEST_SHOWN = Decimal("0.0001")
+
+_LEFTOVER_WORDS = {
+    "budget": "the cap was reached",
+    "deadline": "the time was used up",
+    "no-judge": "no judge to ask",
+    "unsure": "no check was sure",
+    "interrupted": "interrupted",
+}
+
+
+def usd(amount: Decimal | None) -> str:
+    """Dollars: four decimals, two from $100 up; "unknown" for None."""
+    if amount is None:
+        return "unknown"
+    if amount == 0:
+        return "$0"
+    if 0 < amount < _SMALLEST_SHOWN:
+        return f"<${_SMALLEST_SHOWN}"
+    return f"${amount:,.2f}" if amount >= 100 else f"${amount:.4f}"
+
+
+def cap_usd(amount: Decimal) -> str:
+    """A cap as it was given: ``$2.00``, ``$0.005``."""
+    return f"${amount:,.2f}" if amount == round(amount, 2) else f"${amount.normalize():f}"
+
+
+def share(value: float | None) -> str:
+    """A share in [0, 1] with three decimals; a dash where there is none."""
+    if value is None:
+        return "–"
+    if 0.9995 <= value < 1:
+        return "0.999"
+    if 0 < value < 0.0005:
+        return "0.001"
+    return f"{value:.3f}"
+
+
+def duration(seconds: float) -> str:
+    """``12.4 s``, ``3 min 20 s`` or ``1 h 04 min``."""
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 case``, ``1,204 cases``."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def figure_line(figure: Figure) -> str:
+    """A figure with its interval, and with its bounds where something was left undecided."""
+    if figure.estimate is None:
+        return f"nothing was decided (between {share(figure.bound_low)} and {share(figure.bound_high)} once it is)"
+    text = f"{share(figure.estimate)}   95 % interval {share(figure.low)} to {share(figure.high)}"
+    if figure.bound_low != figure.bound_high:
+        text += f"   with leftovers {share(figure.bound_low)} to {share(figure.bound_high)}"
+    return f"{text}   over {plural(figure.n, 'case')}"
+
+
+def counts_line(counts: Counts) -> str:
+    """All five states, zeros included, so that anyone can add them up."""
+    return (
+        f"{plural(counts.total, 'expectation')} = {counts.passed:,} passed + {counts.failed:,} failed + "
+        f"{counts.error:,} error + {counts.not_judged:,} not judged + {counts.manual:,} manual"
+    )
+
+
+def leftover_words(reason: str) -> str:
+    """Why something was not judged, in words."""
+    return _LEFTOVER_WORDS.get(reason, one_line(reason, 60))
+
+
+def reasons_line(reasons: Mapping[str, int]) -> str:
+    """Counts by reason, most first: ``the cap was reached: 8, no judge to ask: 2``."""
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{leftover_words(reason)}: {count:,}" for reason, count in ordered)
+
+
+def spend_lines(spend: Spend) -> Iterator[str]:
+    """The bill: what was spent of the cap, what is uncertain, what it avoided."""
+    cap = "no cap" if spend.cap_usd is None else f"cap {cap_usd(spend.cap_usd)}"
+    yield (
+        f"{usd(spend.settled_usd)} settled, {usd(spend.unknown_usd)} unknown, "
+        f"{usd(spend.reserved_usd)} still reserved; {cap}"
+    )
+    calls = f"{plural(spend.calls, 'call')} paid, {spend.from_store:,} answered from the store"
+    if spend.stored_usd:
+        calls += f" (bought earlier for {usd(spend.stored_usd)})"
+    yield calls
+    if spend.avoided_usd is not None:
+        yield f"about {usd(spend.avoided_usd)} avoided by checks that need no judge"
+
+
+def time_line(report: Report) -> str:
+    """Wall clock, and how much of it was waiting for a provider."""
+    return f"{duration(report.wall_s)}, {duration(report.provider_wait_s)} of it waiting for the provider"
+
+
+def gate_line(gate: GateResult | None) -> str:
+    """The gate and what became of it."""
+    if gate is None:
+        return "none"
+    state = gate.state.replace("-", " ")
+    return f"{one_line(gate.expression, 120)}: {state} ({one_line(gate.reason, 240)})"
+
+
+def state_word(verdict: Verdict) -> str:
+    """``fail``, ``error``, ``not judged``: the state as it is shown."""
+    return verdict.state.replace("-", " ")
+
+
+def failing(report: Report, limit: int) -> list[Verdict]:
+    """The first ``limit`` failed expectations in the order of the suite; errors where nothing failed."""
+    for state, count in (("fail", report.counts.failed), ("error", report.counts.error)):
+        if count:
+            found = (
+                verdict for result in report.results for verdict in result.verdicts if verdict.state == state
+            )
+            # Reading stops at the count, so a large run is not read to its end for one more.
+            return list(islice(found, min(limit, count)))
+    return []
+
+
+def next_steps(report: Report) -> list[str]:
+    """What to do now, most pressing first; never empty."""
+    steps = [*_unfinished_steps(report), *_open_steps(report)]
+    if report.counts.failed:
+        steps.append(
+            f"{plural(report.counts.failed, 'expectation')} failed: "
+            f"`tiered-eval show {report.run_id} --case ID` shows every check that was made on a case."
+        )
+    if not steps:
+        steps.append("Nothing: everything was decided and passed.")
+    return steps
+
+
+def _unfinished_steps(report: Report) -> Iterator[str]:
+    """For a run that ended early."""
+    if report.stopped == "interrupted":
+        yield "The run was interrupted: the same command goes on where it stopped and pays for nothing twice."
+    elif report.stopped == "budget":
+        yield (
+            "The cap was reached: raise --max-cost and run the same command again; "
+            "what is already judged is not paid for twice."
+        )
+    elif report.stopped == "deadline":
+        yield "The time was used up: raise --max-time and run the same command again; it goes on where it stopped."
+
+
+def _open_steps(report: Report) -> Iterator[str]:
+    """For what was not decided, or may cost money still."""
+    counts, left = report.counts, report.leftovers
+    if counts.error:
+        yield (
+            f"{plural(counts.error, 'check')} could not be made: run the same command again, only these are asked. "
+            f"If they stay, the errors say why."
+        )
+    if left.get("no-judge"):
+        yield (
+            f"Waiting for a judge: {plural(left['no-judge'], 'expectation')}. Name one with "
+            "--judge provider:model, and leave out --offline."
+        )
+    if left.get("unsure"):
+        yield (
+            f"No check was sure about {plural(left['unsure'], 'expectation')}: state more sharply what is "
+            "expected, add a stronger judge, or read them yourself."
+        )
+    if report.spend.unknown_calls:
+        yield (
+            f"{plural(report.spend.unknown_calls, 'call')} may have been billed without an answer "
+            f"(at most {usd(report.spend.unknown_usd)}): compare with the provider's bill."
+        )
+    if counts.manual:
+        yield f"Left to people: {plural(counts.manual, 'expectation')}."
