@@ -14,6 +14,7 @@ import unicodedata
 from bisect import bisect_right
 from functools import partial
 from itertools import pairwise
+from typing import TypeAlias
 
 __all__ = ["Normalised", "normalise", "normalise_cased"]
 
@@ -33,7 +34,8 @@ _SAME_LOOKS = str.maketrans(
     | dict.fromkeys(_DOUBLE_QUOTES, '"')
     | dict.fromkeys(_INVISIBLE, "")
 )
-_CHANGED_SPACE = re.compile(r"^\s+|\s{2,}")
+_MAY_CHANGE = re.compile(r"(?P<space>^\s+|\s{2,})|[!-~]?[^\x00-\x7f\s‘’“”–—]+")
+"""Places where folding may change the length; the commonest typography never does."""
 _ATTACHES = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u1160-\u11ff\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a]"
 ).match
@@ -42,16 +44,21 @@ _BLOCK_LENGTH = 256
 """Characters of the original folded at once on the way back; short keeps the search in a block cheap."""
 
 
+_Marks: TypeAlias = tuple[list[int], list[int]]
+"""Offsets in the folded text and, beside each, in the original."""
+
+
 class Normalised:
     """A folded text that knows the way back: ``text`` to search in, :meth:`span` for the evidence."""
 
-    __slots__ = ("_marks", "is_cased", "original", "text")
+    __slots__ = ("_blocks", "_marks", "is_cased", "original", "text")
 
     def __init__(self, original: str, text: str, *, is_cased: bool) -> None:
         self.original = original
         self.text = text
         self.is_cased = is_cased
-        self._marks: tuple[list[int], list[int]] | None = None
+        self._marks: _Marks | None = None
+        self._blocks: _Marks | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Offsets in the original of ``text[start:end]``, which must not be empty nor end in a space."""
@@ -61,10 +68,12 @@ class Normalised:
                 return start, end
             return self._offset(start), self._offset(end - 1) + 1
         wanted = self.text[start:end]
-        if len(self.text) == len(original) and _fold(original[start:end], is_cased=self.is_cased) == wanted:
-            return start, end
-        begin, stop = self._offset(start), self._offset(end - 1) + 1
-        return begin, self._with_marks(begin, stop, wanted)
+        for offset in (self._offset, self._offset_by_halving):
+            begin = offset(start)
+            stop = self._with_accents(begin, offset(end - 1) + 1, wanted)
+            if _fold(original[begin:stop], is_cased=self.is_cased) == wanted:
+                break
+        return begin, stop
 
     def quote(self, start: int, end: int) -> str:
         """What stands in the original at ``text[start:end]``."""
@@ -72,22 +81,30 @@ class Normalised:
         return self.original[begin:stop]
 
     def _offset(self, position: int) -> int:
-        """Offset in the original of the character that ``text[position]`` came from."""
+        """Where ``text[position]`` came from, going by the places where folding changed the length.
+
+        Exact for ASCII; elsewhere right unless neighbouring places act on each other, which :meth:`span` checks.
+        """
         if self._marks is None:
-            self._marks = _gap_marks(self.original) if self.original.isascii() else self._block_marks()
+            self._marks = _change_marks(self.original, is_cased=self.is_cased)
         folded, raw = self._marks
         mark = bisect_right(folded, position) - 1
-        if self.original.isascii():
-            return raw[mark] + position - folded[mark]
+        offset = raw[mark] + position - folded[mark]
+        return min(offset, raw[mark + 1] - 1) if mark + 1 < len(raw) else offset
+
+    def _offset_by_halving(self, position: int) -> int:
+        """The same for any text, slowly: folding a longer beginning never yields less, so halving finds it."""
+        if self._blocks is None:
+            self._blocks = _block_marks(self.original, is_cased=self.is_cased)
+        folded, raw = self._blocks
+        mark = bisect_right(folded, position) - 1
         begin = raw[mark]
         stop = raw[mark + 1] if mark + 1 < len(raw) else len(self.original)
         block = self.original[begin:stop]
-        # Folding a longer beginning never yields less, so the first beginning that reaches past the
-        # character is found by halving.
         reach = partial(_folded_length, block, is_cased=self.is_cased)
         return begin + bisect_right(range(len(block)), position - folded[mark], key=reach) - 1
 
-    def _with_marks(self, begin: int, stop: int, wanted: str) -> int:
+    def _with_accents(self, begin: int, stop: int, wanted: str) -> int:
         """``stop``, moved past the accents and vowel signs that belong to the last character."""
         for end in range(stop, len(self.original)):
             if not _ATTACHES(self.original[end]):
@@ -95,18 +112,6 @@ class Normalised:
             if _fold(self.original[begin : end + 1], is_cased=self.is_cased) == wanted:
                 stop = end + 1
         return stop
-
-    def _block_marks(self) -> tuple[list[int], list[int]]:
-        """Where each block of the original begins, in the folded text and in the original."""
-        folded, raw = [0], [0]
-        length = 0
-        for begin, stop in _blocks(self.original):
-            if part := _fold(self.original[begin:stop], is_cased=self.is_cased):
-                start = length + 1 if length else 0
-                folded.append(start)
-                raw.append(begin)
-                length = start + len(part)
-        return folded, raw
 
 
 def normalise(text: str) -> Normalised:
@@ -135,15 +140,33 @@ def _folded_length(block: str, end: int, *, is_cased: bool) -> int:
     return len(_fold(block[:end], is_cased=is_cased))
 
 
-def _gap_marks(text: str) -> tuple[list[int], list[int]]:
-    """For ASCII only the spacing changes: where each stretch without a change begins, folded and raw."""
+def _change_marks(text: str, *, is_cased: bool) -> _Marks:
+    """Where each stretch that kept its length begins."""
     folded, raw = [0], [0]
     removed = 0
-    for gap in _CHANGED_SPACE.finditer(text):
-        kept = 1 if gap.start() else 0
-        removed += gap.end() - gap.start() - kept
-        folded.append(gap.end() - removed)
-        raw.append(gap.end())
+    for place in _MAY_CHANGE.finditer(text):
+        start, end = place.span()
+        if place.lastgroup == "space":
+            kept = 1 if start else 0
+        else:
+            kept = len(_fold(place.group(), is_cased=is_cased))
+        if kept != end - start:
+            removed += end - start - kept
+            folded.append(end - removed)
+            raw.append(end)
+    return folded, raw
+
+
+def _block_marks(text: str, *, is_cased: bool) -> _Marks:
+    """Where each block begins."""
+    folded, raw = [0], [0]
+    length = 0
+    for begin, stop in _blocks(text):
+        if part := _fold(text[begin:stop], is_cased=is_cased):
+            start = length + 1 if length else 0
+            folded.append(start)
+            raw.append(begin)
+            length = start + len(part)
     return folded, raw
 
 

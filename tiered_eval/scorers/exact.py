@@ -1,0 +1,124 @@
+"""The literal stands in the response: free, certain where the text is plain, unsure where it is not.
+
+The one idea: finding the characters is easy; what makes a verdict wrong is where they stand. A match must end at
+the edges of a token (``PO-4471`` is not in ``PO-44710``), and it must not be denied, quoted or one of several. One
+clean match settles it; only doubtful ones are unsure and climb; none at all is a fail.
+
+First step of nearly every route. Searches in the folded response (``text.normalise``), quotes the original.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tiered_eval.profiles import Profile
+from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.edges import Edges, edges_at
+from tiered_eval.text.normalise import Normalised, normalise, normalise_cased
+from tiered_eval.text.polarity import doubt_at, find_cues
+from tiered_eval.text.subject import Subject
+
+__all__ = ["Exact"]
+
+_MOST_LOOKED_AT = 64
+"""Places looked at before giving up, so that a long response made of near misses costs little."""
+_QUOTE_LENGTH = 200
+_ABSENT = Outcome("fail", "not in the response", 0.0)
+
+
+class Exact:
+    """Is the literal in the response, whatever its typography?
+
+    Options: ``bounded: false`` takes plain inclusion, ``case_sensitive: true`` keeps case apart, ``whole: true``
+    wants the response to be the literal and nothing else.
+    """
+
+    name = "exact"
+    tier: Tier = "exact"
+
+    def __init__(self, profile: Profile | None = None) -> None:
+        """``profile`` is taken for the sake of the table of scorers; exactness has no threshold."""
+
+    def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
+        options = expectation.options
+        is_cased = bool(options) and options.get("case_sensitive", False)
+        folded = subject.view(normalise_cased if is_cased else normalise)
+        needle = _needle(value if isinstance(value, str) else str(value), is_cased)
+        if not needle:
+            return Outcome("unsure", "nothing is left of the literal once it is folded")
+        if options:
+            if options.get("whole", False):
+                return _check_whole(needle, folded)
+            if not options.get("bounded", True):
+                return _check_included(needle, folded)
+        return _check_bounded(needle, folded, subject)
+
+
+def _check_whole(needle: str, folded: Normalised) -> Outcome:
+    if folded.text != needle and folded.text.rstrip(".") != needle:
+        return Outcome("fail", "the response is not the literal alone", 0.0)
+    return _found(folded, 0, len(folded.text), "the whole response")
+
+
+def _check_included(needle: str, folded: Normalised) -> Outcome:
+    start = folded.text.find(needle)
+    if start < 0:
+        return _ABSENT
+    return _found(folded, start, start + len(needle), "in the response, its edges not looked at")
+
+
+def _check_bounded(needle: str, folded: Normalised, subject: Subject) -> Outcome:
+    text = folded.text
+    doubtful: Outcome | None = None
+    piece_of: str | None = None
+    looked_at = 0
+    start = text.find(needle)
+    while start >= 0 and looked_at < _MOST_LOOKED_AT:
+        end = start + len(needle)
+        edges = edges_at(folded, start, end)
+        if edges.state == "open":
+            piece_of = piece_of or edges.around
+        else:
+            outcome = _judged(folded, start, end, subject, edges)
+            if outcome.state == "pass":
+                return outcome
+            doubtful = doubtful or outcome
+        looked_at += 1
+        start = text.find(needle, start + 1)
+    if doubtful is not None:
+        return doubtful
+    if start >= 0:
+        return Outcome("unsure", f"too often a part of something longer, such as {piece_of!r}")
+    return _ABSENT if piece_of is None else Outcome("fail", f"only as a part of {piece_of!r}", 0.0)
+
+
+def _judged(folded: Normalised, start: int, end: int, subject: Subject, edges: Edges) -> Outcome:
+    """A match at a token's edges: is it said, or only mentioned?"""
+    begin, stop = folded.span(start, end)
+    if edges.state == "doubtful":
+        doubt: str | None = f"joined to other words in {edges.around!r}"
+    else:
+        doubt = doubt_at(subject.text, begin, stop, subject.view(find_cues))
+    evidence = _evidence(subject.text, begin, stop)
+    if doubt is None:
+        return Outcome("pass", "stands in the response", 1.0, evidence)
+    return Outcome("unsure", f"found, but {doubt}", None, evidence)
+
+
+def _found(folded: Normalised, start: int, end: int, reason: str) -> Outcome:
+    return Outcome("pass", reason, 1.0, _evidence(folded.original, *folded.span(start, end)))
+
+
+def _evidence(text: str, start: int, end: int) -> Evidence:
+    return Evidence(text[start : min(end, start + _QUOTE_LENGTH)], start, end)
+
+
+@lru_cache(maxsize=4096)
+def _needle(literal: str, is_cased: bool) -> str:
+    """The folded literal, without quotes around all of it and without the full stop of a sentence."""
+    folded = (normalise_cased if is_cased else normalise)(literal).text
+    if len(folded) > 2 and folded[0] in "\"'" and folded[0] == folded[-1] and folded[0] not in folded[1:-1]:
+        folded = folded[1:-1].strip()
+    if " " in folded and folded.endswith(".") and not folded.endswith(".."):
+        folded = folded[:-1]
+    return folded

@@ -1,0 +1,117 @@
+"""The words that turn a statement round: denials, suppositions, reports.
+
+The one idea: a closed list that can be read and argued about, one pattern a kind. Idioms that only look like
+denials ("not only", "no later than") are read first, so that they hide the words they contain. English only.
+
+What the cues reach is decided in ``text.polarity``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+import re2
+
+__all__ = ["Cue", "CueKind", "find_cues", "in_place_lower"]
+
+CueKind: TypeAlias = Literal["denial", "aside", "predicate", "hypothetical", "report", "choice"]
+"""``aside`` is a denial that sets something apart ("unlike", "except for"); ``predicate`` denies what stands before it."""
+
+_IDIOM = r"""
+    not\s+(?:only|just|merely|simply|solely|least|surprisingly|to\s+mention|until|before)
+  | (?:if|whether\s+or|why|or)\s+not
+  | no\s+(?:doubt|wonder|question|later|earlier|sooner|more|less|fewer|matter|problem)
+  | no\.?\s*\#?(?=\d)
+  | (?:nothing|none|no\s+one|nobody)\s+(?:but|other\s+than|else\s+but|less\s+than)
+  | without\s+(?:doubt|question|fail|exception|delay)
+  | (?:cannot|can't|couldn't|could\s+not)\s+help\s+but
+"""
+_DENIAL = r"""
+    [a-z]+n't | cannot | not | never | no\s+longer | no | none | nobody | nothing | nowhere | neither | nor
+  | without | unless | lack(?:s|ed|ing)? | absence\s+of
+  | hardly | barely | scarcely | seldom | rarely
+  | rather\s+than | instead\s+of | far\s+from | anything\s+but
+  | fail(?:s|ed|ing)?\s+to | unable\s+to | refus(?:e|es|ed|ing)\s+to
+  | den(?:y|ies|ied|ying)
+  | (?:false|untrue|wrong|incorrect|mistaken)\s+(?:that|to\s+(?:say|claim|assume|think|believe))
+"""
+_ASIDE = r"except(?:ing)? | excluding | other\s+than | apart\s+from | unlike"
+_PREDICATE = r"""
+    (?:false | untrue | incorrect | wrong | mistaken | missing | absent | excluded | omitted | rejected | unavailable
+    | unknown | invalid)(?=\s*(?:[^\w\s]|$)|\s+(?:and|as|at|because|by|for|from|here|in|on|or|since|to|under|until)\b)
+  | a\s+(?:common\s+)?(?:myth|misconception|mistake|error)
+"""
+_HYPOTHETICAL = r"""
+    (?:would|could|might|should)(?:\s+have|'ve)(?:\s+been)?
+  | if\s+(?:only\s+)?(?:it|he|she|they|we|you|i|this|that|there)\s+(?:were|had)
+  | if\s+[^.;!?\n]{1,80}?\s+would
+  | (?:were|had)\s+(?:it|he|she|they|we|you|i|this|that|there)
+  | suppos(?:e|ing) | imagin(?:e|ing) | hypothetically | let's\s+say | what\s+if
+"""
+_REPORT = r"""
+    the\s+(?:false\s+|mistaken\s+|popular\s+|common\s+)?
+      (?:claims?|idea|notion|belief|assertion|allegations?|suggestion|rumou?rs?|myth|theory)\s+that
+  | alleged(?:ly)? | supposed(?:ly)? | purported(?:ly)? | so-called | rumou?red
+  | mistakenly | wrongly | falsely | incorrectly
+  | whether | (?:asked|asking|wondering?|wondered)\s+(?:if|about)
+"""
+_CHOICE = "either"
+
+_WORDS = re.compile(
+    rf"""(?<![\w'])(?:
+      (?P<idiom>{_IDIOM})
+    | (?P<hypothetical>{_HYPOTHETICAL})
+    | (?P<report>{_REPORT})
+    | (?P<choice>{_CHOICE})
+    | (?P<denial>{_DENIAL})
+    | (?P<aside>{_ASIDE})
+    | (?P<predicate>{_PREDICATE})
+    )(?!\w)""",
+    re.VERBOSE,
+)
+_STEMS = """
+    no not never none nobody nothing nowhere neither nor cannot without unless lack lacks lacked lacking absence hardly
+    barely scarcely seldom rarely rather instead far anything fail fails failed failing unable refus\\w+ den(?:y|ies|ied|ying)
+    except excepting excluding other apart unlike false falsely untrue wrong wrongly incorrect incorrectly mistaken
+    mistakenly missing absent excluded omitted rejected unavailable unknown invalid myth misconception mistake error
+    would could might should if were had suppos\\w+ imagin\\w+ hypothetically let alleged allegedly purported
+    claims? idea notion belief assertion allegations? suggestion rumou?rs? theory purportedly so-called rumou?red whether asked asking wonder\\w* either
+"""
+_ANY_STEM = re2.compile(rf"(?i)\b(?:{'|'.join(_STEMS.split())})\b|n['’]t\b")
+"""A look in linear time that spares most texts the slower one: a stem of each cue."""
+
+_IN_PLACE = str.maketrans({"’": "'", "İ": "I"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Words that turn round what stands beside them, with their offsets in the text."""
+
+    kind: CueKind
+    start: int
+    end: int
+
+
+def find_cues(text: str) -> tuple[Cue, ...]:
+    """The cues of a text in their order; a pure function, fit for ``subject.view``."""
+    if not _may_hold_cue(text):
+        return ()
+    return tuple(
+        Cue(cast(CueKind, found.lastgroup), found.start(), found.end())
+        for found in _WORDS.finditer(in_place_lower(text))
+        if found.lastgroup != "idiom"
+    )
+
+
+def in_place_lower(text: str) -> str:
+    """Lower case with plain apostrophes, every character in its place."""
+    return text.translate(_IN_PLACE).lower()
+
+
+def _may_hold_cue(text: str) -> bool:
+    try:
+        return _ANY_STEM.search(text) is not None
+    except UnicodeEncodeError:  # a lone surrogate, which RE2 cannot take
+        return True

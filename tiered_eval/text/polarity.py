@@ -1,0 +1,122 @@
+"""Is something said, or denied, supposed, asked, or only reported?
+
+The one idea: a mechanical check that finds its words in "we could not find PO-4471" is right about the words and
+wrong about the claim, and nobody would see it. So words that turn a statement round (``text.cues``) have a *reach*,
+which ends with their clause, and a match within reach is doubtful: the check says unsure and a judge looks.
+
+Used by the exact, OCR and coverage scorers, by the router and by lint.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import islice, takewhile
+from operator import attrgetter
+from typing import Literal
+
+from tiered_eval.text.cues import Cue, find_cues, in_place_lower
+from tiered_eval.text.quotation import quotation_doubt, quotations
+
+__all__ = ["Cue", "doubt_at", "find_cues", "has_negation", "polarity"]
+
+_DENIALS = ("denial", "aside")
+_DOUBTS = {"hypothetical": "hypothetical", "report": "reported", "choice": "one of several"}
+
+_LOOK_BEFORE = 240
+_LOOK_AFTER = 60
+"""Characters around a match in which cues are looked for; clauses are shorter."""
+
+_ENDS_REACH = re.compile(
+    r"[.!?](?=\s|$)|[;:\n—]|\s[–-]{1,2}\s"
+    r"|\b(?:but|however|yet|although|though|whereas|while|because|since|so|instead(?!\s+of))\b"
+)
+"""Where the clause of a cue ends."""
+_NEXT_CLAUSE = re.compile(
+    r",\s+(?:(?:and|which|who|that|where|when)\s+)?(?:it|he|she|they|we|you|i|there|this|the|a|an|another|its|his|her"
+    r"|in|on|as|for|with|is|was|are|were|has|have)\b"
+)
+"""A comma with a new subject or verb behind it; a bare comma may stand in a list of what is denied."""
+_SENTENCE_START = re.compile(r"(?:^|[.!?\n])\s*$")
+_RELATIVE = re.compile(r"\b(?:that|which|who|whose|where)\b[^,.;:]*$")
+_COPULA = re.compile(r"\b(?:is|was|are|were)\b")
+_BETWEEN = re.compile(
+    r"[\s\"'”’)\]*_`]*(?:[:(–—-]\s*)?(?:(?:is|was|are|were|be|been|being|has|have|had|does|do|did|can|could|will|would"
+    r"|should|may|might|must|also|still|actually|currently|probably|definitely|certainly|therefore|considered)\s+)*"
+)
+"""All that may stand between a match and the words that deny it from behind."""
+
+_DIGIT = re.compile(r"\d")
+_OR_BEFORE = re.compile(r"\d[\w./-]*[\"'”’)]*,?\s+or\s+(?:[^\W\d]+\s+)?[\"'“‘(]*$", re.IGNORECASE)
+_OR_AFTER = re.compile(r"[\"'”’)]*,?\s+or\s+(?:[^\W\d]+\s+)?[\"'“‘(]*[\w-]*\d", re.IGNORECASE)
+"""Two values with digits beside an "or" are candidates; two words are as often synonyms."""
+
+
+def has_negation(text: str) -> bool:
+    """Does the text deny anything? For lint, and for claims that must not go by likeness."""
+    return any(cue.kind in _DENIALS for cue in find_cues(text))
+
+
+def polarity(text: str) -> Literal[1, -1]:
+    """1 when the denials of a text cancel out or there are none, -1 otherwise."""
+    return -1 if sum(cue.kind in _DENIALS for cue in find_cues(text)) % 2 else 1
+
+
+def doubt_at(text: str, start: int, end: int, cues: Sequence[Cue] | None = None) -> str | None:
+    """Why finding ``text[start:end]`` may not mean that the text says so; None when nothing speaks against it.
+
+    One of ``denied``, ``doubly denied``, ``hypothetical``, ``reported``, ``one of several``, ``quoted``, ``asked``.
+    Looks at the neighbourhood only, so that it costs the same in a long text. ``cues`` are those of the whole
+    text, from a caller that keeps them.
+    """
+    begin, stop = max(0, start - _LOOK_BEFORE), end + _LOOK_AFTER
+    near = find_cues(text[begin:stop]) if cues is None else _cues_between(cues, begin, stop)
+    if near and (doubt := _doubt_by_cues(text[begin:stop], start - begin, end - begin, near)):
+        return doubt
+    if _DIGIT.search(text, start, end) and (
+        _OR_AFTER.match(text, end, stop) or _OR_BEFORE.search(text[max(0, start - _LOOK_AFTER) : start])
+    ):
+        return "one of several"
+    return quotation_doubt(text, start, end)
+
+
+def _cues_between(cues: Sequence[Cue], begin: int, stop: int) -> Sequence[Cue]:
+    """Those of a text's cues that lie between two places, with offsets from the first."""
+    if not cues:
+        return cues
+    first = bisect_left(cues, begin, key=attrgetter("start"))
+    return [
+        Cue(cue.kind, cue.start - begin, cue.end - begin)
+        for cue in takewhile(lambda cue: cue.end <= stop, islice(cues, first, None))
+    ]
+
+
+def _doubt_by_cues(near: str, start: int, end: int, cues: Sequence[Cue]) -> str | None:
+    lowered = in_place_lower(near)
+    reaching = [cue for cue in cues if _reaches(lowered, cue, start, end)]
+    if reaching:
+        titles = [part for part in quotations(near) if part[1] <= start or part[0] >= end]
+        # "Can't Buy Me Love" denies nothing of what stands beside it.
+        reaching = [cue for cue in reaching if not any(part[0] < cue.start < part[1] for part in titles)]
+    if not reaching:
+        return None
+    for cue in reaching:
+        if cue.kind in _DOUBTS:
+            return _DOUBTS[cue.kind]
+    return "denied" if len(reaching) % 2 else "doubly denied"
+
+
+def _reaches(text: str, cue: Cue, start: int, end: int) -> bool:
+    """Does a cue turn round the match, either from before or, as its predicate, from behind?"""
+    if cue.start >= end:
+        return cue.kind in ("denial", "predicate") and _BETWEEN.fullmatch(text, end, cue.start) is not None
+    if cue.end > start or cue.kind == "predicate" or text.startswith((",", ".", ":"), cue.end):
+        return False
+    if _ENDS_REACH.search(text, cue.end, start) or _NEXT_CLAUSE.search(text, cue.end, start):
+        return False
+    if cue.kind == "aside" and "," in text[cue.end : start] and _SENTENCE_START.search(text[: cue.start]):
+        return False
+    # "the layer that holds no blood is the cuticle": the main verb comes after the relative clause.
+    in_relative = _RELATIVE.search(text[max(0, cue.start - 40) : cue.start])
+    return not (in_relative and _COPULA.search(text, cue.end, start))
