@@ -1,0 +1,241 @@
+"""Why words that are all there may still not say the same.
+
+The one idea: sharing words is weak evidence, and each guard names one known way in which two sentences share their
+words and differ in what they claim: another number, another name, a denial that is aimed elsewhere, an opposite,
+"almost", subject and object changed over, "into" for "out of". A guard objects or is silent; it never approves.
+An objection makes the check unsure, so that a guard which objects too often costs a call and not a verdict.
+
+The guards look at two passages, the claim and the place that may state it, and know nothing of scores.
+Used by coverage, by the embedding tier and by the answer scorer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from tiered_eval.text.antonyms import are_opposed
+from tiered_eval.text.passages import Passage, smallest, tightest, turns_round
+from tiered_eval.text.polarity import Cue, doubt_at
+from tiered_eval.text.tokens import FUNCTION_WORDS, Token, is_content, stem
+
+__all__ = ["GUARDS", "is_name", "objection"]
+
+_WEAKENERS = frozenset(
+    stem(word)
+    for word in """
+    almost nearly practically virtually partly partially halfway supposedly allegedly reportedly apparently possibly
+    perhaps probably maybe may might could if whether pretend pretended refuse refused decline declined avoid avoided
+    prevent prevented stop stopped forget forgot threaten threatened attempt attempted try tried want wanted hope hoped
+    wish wished plan planned think thought believe believed claim claimed doubt doubted expect expected
+    former ex fake false mock pseudo potential proposed alleged low
+    """.split()
+)
+"""Before a statement they take its truth away, or leave it open."""
+_DENYING = frozenset("not no non never none nobody nothing neither nor without".split())
+_QUANTIFIERS = frozenset(
+    stem(word)
+    for word in "all every each both some most many several few fewer half more less least only any another other".split()
+)
+_CONTRASTS = frozenset(stem(word) for word in "but however whereas while although though unlike".split())
+_COMING = frozenset("to into onto in at toward towards on inside".split())
+_GOING = frozenset("from out off away outside".split())
+_YEAR_DIGITS = 4
+
+
+def objection(claim: Passage, place: Passage) -> str | None:
+    """The first reason why ``place``, a sentence or a few of the response, may not state ``claim``; None if there is none."""
+    shared = [token.stem for token in claim.content if token.stem in place.counts]
+    run = tightest(shared, place.stems) or smallest(set(shared), place.stems)
+    first, last = run if run is not None else (0, len(place.tokens) - 1)
+    for guard in GUARDS:
+        reason = guard(claim, place, first, last)
+        if reason is not None:
+            return reason
+    return None
+
+
+def is_name(token: Token, text: str, *, opens: bool) -> bool:
+    """Is the token a name or an identifier: a digit in it, or a capital that no sentence start explains?"""
+    shown = text[token.start : token.end]
+    if any(char.isdigit() for char in shown):
+        return True
+    return shown[:1].isupper() and (not opens or shown[1:].lower() != shown[1:])
+
+
+def _polarity(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """The same denials must be aimed at the same words."""
+    mine = sorted(_denials(claim, 0, len(claim.tokens) - 1), key=str)
+    theirs = sorted(_denials(place, first, last), key=str)
+    if mine == theirs:
+        return None
+    if not mine:
+        return "denied"
+    return "not denied there" if not theirs else "the denial is aimed at something else"
+
+
+def _denials(passage: Passage, first: int, last: int) -> list[tuple[str, str | None]]:
+    """Each denial that touches the tokens from ``first`` to ``last``, with the word that it is aimed at.
+
+    Stricter than ``polarity``: "not only" and "no doubt" count as well, since two sentences that differ in one of
+    them are not the same; and so does a denial behind the match without a verb of its own ("..., but I had not").
+    """
+    found = []
+    covered: set[int] = set()
+    for cue in passage.cues:
+        if cue.kind != "denial":
+            continue
+        at, after = passage.index_at(cue.start), passage.index_at(cue.end)
+        covered.update(range(at, after))
+        target = _target(passage, after)
+        if first <= at <= last or (at > last and target is None) or (at < first and _reaches(passage, cue, first)):
+            found.append((" ".join(passage.stems[at:after]), target))
+    for at in range(max(0, first - 1), last + 1):
+        if passage.stems[at] in _DENYING and at not in covered:
+            found.append((passage.stems[at], _target(passage, at + 1)))
+    return found
+
+
+def _target(passage: Passage, after: int) -> str | None:
+    return next((token.stem for token in passage.tokens[after:] if is_content(token)), None)
+
+
+def _reaches(passage: Passage, cue: Cue, first: int) -> bool:
+    token = passage.tokens[first]
+    return doubt_at(passage.text, token.start, token.end, (cue,)) in {"denied", "doubly denied"}
+
+
+def _unsaid(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """Supposed, asked, or only reported, where the claim is not."""
+    doubt = doubt_at(place.text, place.tokens[first].start, place.tokens[last].end, place.cues)
+    if doubt not in {"hypothetical", "reported", "quoted", "asked"}:
+        return None
+    own = doubt_at(claim.text, claim.start, claim.end, claim.cues)
+    return None if doubt == own else doubt
+
+
+def _weakened(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """ "Almost", "might", "refused to" within the match or right before it, and not in the claim."""
+    reach = place.stems[max(0, first - 3) : last + 1]
+    extra = (_WEAKENERS & set(reach)) - claim.counts.keys()
+    return f'weakened by "{min(extra)}"' if extra else None
+
+
+def _patched(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """The claim is put together from both sides of a "but"."""
+    extra = (_CONTRASTS & set(place.stems[first : last + 1])) - claim.counts.keys()
+    return f'put together across "{min(extra)}"' if extra else None
+
+
+def _numbers(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """Every number and quantifier of the claim is there, and counts the same thing."""
+    for at, token in enumerate(claim.tokens):
+        is_number = token.stem[0].isdigit()
+        if not is_number and token.stem not in _QUANTIFIERS:
+            continue
+        if is_number and token.stem not in place.counts:
+            return f'"{token.word}" is not there'
+        following = claim.tokens[at + 1] if at + 1 < len(claim.tokens) else None
+        if following is None or not is_content(following) or following.stem[0].isdigit():
+            continue
+        if is_number and len(token.stem) == _YEAR_DIGITS:
+            continue
+        heads = {place.after[index] for index, found in enumerate(place.stems) if found == token.stem}
+        if heads and following.stem in place.counts and following.stem not in heads:
+            return f'"{token.word}" belongs to something else'
+    return None
+
+
+def _repetitions(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """A word that the claim says twice must be there twice."""
+    for token in claim.content:
+        if place.counts[token.stem] and claim.counts[token.stem] > place.counts[token.stem]:
+            return f'"{token.word}" occurs less often'
+    return None
+
+
+def _order(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """Subject and object changed over, unless a passive explains it; or a passive where the order stayed."""
+    shared = [token.stem for token in claim.content if token.stem in place.counts]
+    agents, their_agents = _agents(claim), _agents(place) & set(shared)
+    if tightest(shared, place.stems) is not None:
+        return "active and passive changed over" if agents != their_agents else None
+    if agents != their_agents or _says_what_it_is(claim):
+        return None
+    if turns_round(shared, place.stems) or _names_changed_over(claim, place):
+        return "the words come in another order"
+    return None
+
+
+def _says_what_it_is(claim: Passage) -> bool:
+    """"X is a Y of Z": what belongs to what does not hang on the order of the words."""
+    at = next((index for index, stem in enumerate(claim.stems) if stem == "be"), len(claim.stems))
+    return claim.tokens[at + 1 : at + 2] != () and claim.tokens[at + 1].word in {"a", "an"} and not (
+        claim.counts.keys() & {"than", "before", "after"}
+    )
+
+
+def _names_changed_over(claim: Passage, place: Passage) -> bool:
+    """Two names of the claim stand the other way round, and were not merely listed side by side."""
+    names = [(at, token.stem) for at, token in enumerate(claim.tokens) if token.is_capital]
+    for (at, one), (then, other) in pairwise(names):
+        if then - at > 1 and one in place.counts and other in place.counts and one != other:
+            between = {token.word for token in claim.tokens[at + 1 : then]}
+            if not between <= {"and", "or"} and place.stems.index(other) < place.stems.index(one):
+                return True
+    return False
+
+
+def _agents(passage: Passage) -> set[str | None]:
+    """What stands behind each "by"."""
+    return {passage.after[index] for index, found in enumerate(passage.stems) if found == "by"} - {None}
+
+
+def _directions(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """ "Into the garage" against "out of the garage"."""
+    mine, theirs = _ways(claim), _ways(place)
+    for goal, ways in mine.items():
+        if goal in theirs and not ways & theirs[goal] and ways | theirs[goal] == {"coming", "going"}:
+            return f'the other way with "{goal}"'
+    return None
+
+
+def _ways(passage: Passage) -> dict[str, set[str]]:
+    """For each content word the directions that lead to it."""
+    found: dict[str, set[str]] = {}
+    way: str | None = None
+    for token in passage.tokens:
+        if token.word in _GOING:
+            way = "going"
+        elif token.word in _COMING:
+            way = way or "coming"
+        elif token.word not in FUNCTION_WORDS:
+            if way is not None:
+                found.setdefault(token.stem, set()).add(way)
+            way = None
+    return found
+
+
+def _opposites(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """A word of the claim is missing, and its opposite stands there."""
+    reach = place.stems[max(0, first - 3) : last + 4]
+    for token in claim.content:
+        if token.stem in place.counts:
+            continue
+        for other in reach:
+            if other not in claim.counts and are_opposed(token.stem, other):
+                return f'"{token.word}" against "{other}"'
+    return None
+
+
+GUARDS: tuple[Callable[[Passage, Passage, int, int], str | None], ...] = (
+    _polarity,
+    _unsaid,
+    _numbers,
+    _opposites,
+    _weakened,
+    _patched,
+    _repetitions,
+    _order,
+    _directions,
+)

@@ -1,0 +1,157 @@
+"""A sentence in the form that coverage and the guards look at: its tokens, and what stands where.
+
+The one idea: a claim and the place in the response that may state it are the same kind of thing, a
+:class:`Passage`. Questions about order ("are these words there in this order, and how tightly?") are
+answered here; what the answers mean is up to the guards.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from tiered_eval.text.polarity import Cue, find_cues
+from tiered_eval.text.sentences import split_sentences
+from tiered_eval.text.tokens import Token, is_content, tokens
+
+__all__ = ["Passage", "passages", "read_claim", "smallest", "tightest", "turns_round"]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Tokens of one sentence, of a few sentences in a row, or of an expectation."""
+
+    text: str
+    """The whole text that the tokens were read from."""
+    tokens: tuple[Token, ...]
+    """At least one."""
+    cues: tuple[Cue, ...] = ()
+    """Words that deny, suppose or report, with offsets in the same text as the tokens'."""
+
+    @cached_property
+    def content(self) -> tuple[Token, ...]:
+        """Tokens that carry the claim; all of them where none does ("to be or not to be" without its "not")."""
+        return tuple(token for token in self.tokens if is_content(token)) or self.tokens
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each stem occurs."""
+        return Counter(token.stem for token in self.tokens)
+
+    @cached_property
+    def stems(self) -> tuple[str, ...]:
+        """The stems in order."""
+        return tuple(token.stem for token in self.tokens)
+
+    @cached_property
+    def after(self) -> tuple[str | None, ...]:
+        """For each token the stem of the next content token of the passage, None at the end."""
+        following: str | None = None
+        found: list[str | None] = []
+        for token in reversed(self.tokens):
+            found.append(following)
+            if is_content(token):
+                following = token.stem
+        return tuple(reversed(found))
+
+    def index_at(self, offset: int) -> int:
+        """Index of the first token that starts at ``offset`` in the text or after it."""
+        return bisect_left(self.tokens, offset, key=lambda token: token.start)
+
+    @property
+    def start(self) -> int:
+        """Offset of the first token in the text."""
+        return self.tokens[0].start
+
+    @property
+    def end(self) -> int:
+        return self.tokens[-1].end
+
+    def joined_to(self, other: Passage) -> Passage:
+        """This passage and the one that follows it, as one."""
+        return Passage(self.text, self.tokens + other.tokens, self.cues + other.cues)
+
+
+@lru_cache(maxsize=4096)
+def read_claim(text: str) -> Passage | None:
+    """A whole text, such as an expectation's value, as one passage; None where it holds no word."""
+    found = tokens(text)
+    return Passage(text, found, find_cues(text)) if found else None
+
+
+def passages(text: str) -> tuple[Passage, ...]:
+    """One passage for each sentence of a text that holds a word; offsets are those of the text. A view of a Subject."""
+    found = []
+    every, cues = tokens(text), find_cues(text)
+    at = cue = 0
+    for sentence in split_sentences(text):
+        first, first_cue = at, cue
+        while cue < len(cues) and cues[cue].start < sentence.end:
+            cue += 1
+        while at < len(every) and every[at].start < sentence.end:
+            at += 1
+        if first < at:
+            found.append(Passage(text, every[first:at], cues[first_cue:cue]))
+    return tuple(found)
+
+
+def tightest(wanted: Sequence[str], stems: Sequence[str]) -> tuple[int, int] | None:
+    """First and last index of the shortest run of ``stems`` that holds ``wanted`` in order, with gaps; None if none does.
+
+    One pass over ``stems``: for each prefix of ``wanted`` the latest place where it can have begun is kept.
+    """
+    begun: list[int | None] = [None] * len(wanted)
+    best: tuple[int, int] | None = None
+    places: dict[str, list[int]] = {}
+    for place, stem in enumerate(wanted):
+        places.setdefault(stem, []).insert(0, place)
+    for index, stem in enumerate(stems):
+        for place in places.get(stem, ()):
+            begun[place] = index if place == 0 else begun[place - 1]
+        first = begun[-1]
+        if first is not None and stem == wanted[-1] and (best is None or index - first < best[1] - best[0]):
+            best = (first, index)
+    return best
+
+
+def smallest(wanted: Collection[str], stems: Sequence[str]) -> tuple[int, int] | None:
+    """First and last index of the shortest run of ``stems`` that holds each of ``wanted`` in any order."""
+    missing = set(wanted)
+    latest: dict[str, int] = {}
+    best: tuple[int, int] | None = None
+    for index, stem in enumerate(stems):
+        if stem not in wanted:
+            continue
+        missing.discard(stem)
+        latest.pop(stem, None)
+        latest[stem] = index
+        if not missing:
+            first = next(iter(latest.values()))
+            if best is None or index - first < best[1] - best[0]:
+                best = (first, index)
+    return best
+
+
+def turns_round(wanted: Sequence[str], stems: Sequence[str]) -> bool:
+    """Does ``stems`` say from right to left what ``wanted`` says from left to right?
+
+    True when a word of the end of ``wanted`` comes before one of its middle, and that before one of its beginning:
+    what was the subject is now behind the verb. Where a stem occurs often, first and last occurrence are both tried.
+    """
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for index, stem in enumerate(stems):
+        first.setdefault(stem, index)
+        last[stem] = index
+    edge = EDGE
+    for where in (first, last):
+        places = [where[stem] for stem in wanted if stem in where]
+        for end in places[-edge:]:
+            for start in places[:edge]:
+                if end < start and any(end < middle < start for middle in places[1:-1]):
+                    return True
+    return False
+EDGE=2
