@@ -72,6 +72,8 @@ class ScorerInfo:
     options: tuple[OptionInfo, ...] = ()
     example: str = ""
     """One list entry of ``expect:``, in YAML."""
+    is_routed: bool = True
+    """May the router choose it, or does it run only where an author pins it?"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +91,14 @@ class Catalogue:
         """The scorer of that name."""
         return next((scorer for scorer in self.scorers if scorer.name == name), None)
 
-    def options_for(self, kind: str, scorer: str | None) -> dict[str, OptionInfo]:
+    def options_for(self, kind: str, scorer: str | None, *, escalate: bool = False) -> dict[str, OptionInfo]:
         """What may be set: the pinned scorer's options, or those of every scorer that the kind may reach."""
-        reached = [info for info in self.scorers if (info.name == scorer if scorer else kind in info.kinds)]
+        reached = [
+            info
+            for info in self.scorers
+            if info.name == scorer
+            or ((scorer is None or escalate) and info.is_routed and kind in info.kinds)
+        ]
         return {
             option.name: option
             for options in (*(info.options for info in reached), self.common_options)
@@ -190,6 +197,7 @@ CATALOGUE = Catalogue(
                 OptionInfo(name="equals", type="text", help="what the group must hold"),
             ),
             example="- {kind: must-contain, scorer: regex, value: 'PO-\\d{4}'}",
+            is_routed=False,
         ),
         ScorerInfo(
             name="field",

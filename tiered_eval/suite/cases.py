@@ -1,0 +1,320 @@
+"""Reads one case: its response, its input, and what is expected, under the names that tools use for them.
+
+The one idea: names that other tools give to the same thing are accepted, but a case that uses two names for
+one thing, or a name that is none, is refused: a mistyped ``expect`` must not become a case without claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from tiered_eval.catalogue import nearest
+from tiered_eval.records import Case, Expectation, Where
+from tiered_eval.suite.expectations import ExpectationReader
+from tiered_eval.suite.messages import Response, read_response
+from tiered_eval.suite.options import BadValue, parse_flag, parse_json, parse_text, parse_texts, unusable
+from tiered_eval.suite.scope import Scope
+from tiered_eval.suite.source import line_of, text_of
+
+__all__ = ["ANSWER_NAMES", "CASE_NAMES", "RESPONSE_NAMES", "CaseReader", "ResponseSource", "read_id"]
+
+INPUT_NAMES = ("input", "question", "prompt", "query")
+RESPONSE_NAMES = ("response", "output", "completion", "actual_output")
+EXPECT_NAMES = ("expect", "expectations")
+ANSWER_NAMES = (
+    "equivalent",
+    "expected",
+    "answer",
+    "answers",
+    "gold",
+    "target",
+    "reference",
+    "expected_output",
+    "ideal",
+    "ground_truth",
+)
+_OWN_NAMES = ("id", "fields", "tool_calls", "tags", "meta", "enabled")
+CASE_NAMES = (*_OWN_NAMES, *INPUT_NAMES, *RESPONSE_NAMES, *EXPECT_NAMES, *ANSWER_NAMES)
+
+_KNOWN = frozenset(CASE_NAMES)
+_LONGEST_ID = 256
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class CaseReader:
+    """Reads cases against one table of scorers; ``responses`` joins those that stand in another file."""
+
+    def __init__(self, expectations: ExpectationReader, *, responses: ResponseSource | None = None) -> None:
+        self.expectations = expectations
+        self.responses = responses
+
+    def read(self, raw: object, scope: Scope, *, number: int) -> Case | None:
+        """One case, or None when it is disabled or wrong; what is wrong is reported to ``scope``.
+
+        ``scope.line`` is the line of the case, and ``number`` its place in the suite, from 1.
+        """
+        scope.case_id = None
+        if isinstance(raw, Case):
+            return self._made(raw, scope)
+        if not isinstance(raw, Mapping):
+            scope.report(
+                "bad-case", "a case is no mapping", "write `id`, `response` and `expect` for each case"
+            )
+            return None
+        problems = scope.problems
+        before = problems.error_count
+        scope.case_id = identity = self._id(raw, scope, number)
+        if "enabled" in raw and not self._is_enabled(raw, scope):
+            return None
+        if not raw.keys() <= _KNOWN:
+            self._report_unknown(raw, scope)
+        expectations = self._expectations(raw, scope)
+        response = self._response(raw, identity, scope)
+        question = self._input(raw, scope)
+        tags = self._tags(raw, scope) if "tags" in raw else ()
+        meta = self._structured(raw, "meta", scope) if "meta" in raw else _NOTHING
+        if problems.error_count != before or response is None:
+            return None
+        return Case(
+            id=identity,
+            response=response[0],
+            expectations=tuple(expectations),
+            input=question,
+            fields=response[1],
+            tags=tags,
+            meta=meta,
+            where=Where(file=scope.file, line=scope.line),
+        )
+
+    def _id(self, raw: Mapping[str, Any], scope: Scope, number: int) -> str:
+        given = raw.get("id")
+        if given is None:
+            if self.responses is not None:
+                scope.report(
+                    "no-id",
+                    "the case has no id to join its response by",
+                    "give each case an `id`",
+                    field="id",
+                )
+            return f"case-{number}"
+        try:
+            return read_id(given)
+        except BadValue as fault:
+            scope.report_bad(fault, field="id", line=line_of(raw, "id", scope.line))
+            return f"case-{number}"
+
+    def _is_enabled(self, raw: Mapping[str, Any], scope: Scope) -> bool:
+        try:
+            return parse_flag(raw["enabled"])
+        except BadValue as fault:
+            scope.report_bad(fault, field="enabled", line=line_of(raw, "enabled", scope.line))
+            return True
+
+    def _report_unknown(self, raw: Mapping[str, Any], scope: Scope) -> None:
+        for name in raw:
+            if name in _KNOWN:
+                continue
+            meant = nearest(str(name), CASE_NAMES)
+            scope.report(
+                "unknown-field",
+                f'a case has no field "{name}"',
+                f"did you mean {meant}? Your own data goes under `meta`"
+                if meant
+                else "put your own data under `meta`",
+                field=str(name),
+                line=line_of(raw, name, scope.line),
+            )
+
+    def _one_of(self, raw: Mapping[str, Any], names: tuple[str, ...], scope: Scope) -> str | None:
+        given = [name for name in names if name in raw]
+        if len(given) > 1:
+            scope.report(
+                "two-names",
+                f"{' and '.join(given)} mean the same",
+                f"keep one of them, preferably {names[0]}",
+                field=given[1],
+                line=line_of(raw, given[1], scope.line),
+            )
+        return given[0] if given else None
+
+    def _expectations(self, raw: Mapping[str, Any], scope: Scope) -> list[Expectation]:
+        name = self._one_of(raw, EXPECT_NAMES, scope)
+        before = scope.problems.error_count
+        found: list[Expectation] = []
+        if name is not None:
+            found = self.expectations.read(raw[name], scope, field_name=name)
+        if answer := self._one_of(raw, ANSWER_NAMES, scope):
+            line = line_of(raw, answer, scope.line)
+            answers = self.expectations.read([{"equivalent": raw[answer]}], scope, field_name=answer)
+            if answers and any(made.id == answers[0].id for made in found):
+                scope.report(
+                    "two-names",
+                    f"`{answer}` and an `equivalent` under `{name}` are both given",
+                    "keep one of them",
+                    field=answer,
+                    line=line,
+                )
+            found += answers
+        if not found and scope.problems.error_count == before:
+            scope.report(
+                "no-expectations",
+                "nothing is expected of the response",
+                "add an entry under `expect`, or set `enabled: false` on the case",
+                field=name or "expect",
+            )
+        return found
+
+    def _response(self, raw: Mapping[str, Any], identity: str, scope: Scope) -> Response | None:
+        name = self._one_of(raw, RESPONSE_NAMES, scope)
+        given = raw.get(name) if name is not None else None
+        line = line_of(raw, name, scope.line)
+        if self.responses is not None:
+            try:
+                joined = self.responses.find(identity)
+            except BadValue as fault:
+                scope.report_bad(fault, field="response")
+                return None
+            if joined is not None:
+                if given is not None:
+                    scope.report(
+                        "response-replaced",
+                        "the response in the suite is not used, as the responses file has one",
+                        "remove one of them",
+                        field=name,
+                        line=line,
+                        severity="warning",
+                    )
+                given = joined
+        if given is None:
+            self._report_missing(raw, name, scope, line)
+            return None
+        try:
+            text, fields = given if type(given) is tuple else read_response(given)
+        except BadValue as fault:
+            scope.report_bad(fault, field=name or "response", line=line)
+            return None
+        for part in ("fields", "tool_calls"):
+            if part in raw:
+                more = self._structured(raw, part, scope) if part == "fields" else {part: raw[part]}
+                fields = {**fields, **self._plain_fields(more, part, raw, scope)}
+        if not text and not fields:
+            scope.report(
+                "empty-response",
+                "the response is empty",
+                "check that the system answered",
+                field=name or "response",
+                line=line,
+                severity="warning",
+            )
+        return text, MappingProxyType(dict(fields)) if fields else _NOTHING
+
+    def _report_missing(
+        self, raw: Mapping[str, Any], name: str | None, scope: Scope, line: int | None
+    ) -> None:
+        if self.responses is not None:
+            message, fix = "the responses file has no response with this id", "add it, or disable the case"
+        elif name is not None:
+            message, fix = "the response is null", "give the text; an answer that failed is no response"
+        elif any(answer in raw for answer in ANSWER_NAMES):
+            message = "there is no response; `answer` and the like are what is expected"
+            fix = "put what the system said under `response`, or give --responses FILE"
+        else:
+            message, fix = "there is no response", "add `response`, or give --responses FILE"
+        scope.report("missing-response", message, fix, field=name or "response", line=line)
+
+    def _plain_fields(
+        self, fields: Mapping[str, Any], part: str, raw: Mapping[str, Any], scope: Scope
+    ) -> dict[str, Any]:
+        try:
+            return {str(key): parse_json(value) for key, value in fields.items()}
+        except BadValue as fault:
+            scope.report_bad(fault, field=part, line=line_of(raw, part, scope.line))
+            return {}
+
+    def _input(self, raw: Mapping[str, Any], scope: Scope) -> str | None:
+        name = self._one_of(raw, INPUT_NAMES, scope)
+        given = raw.get(name) if name is not None else None
+        if given is None:
+            return None
+        try:
+            if isinstance(given, list | tuple | Mapping):
+                return read_response(given)[0]
+            text = text_of(given)
+            if text is None:
+                return parse_text(given)
+            if (fault := unusable(text)) is not None:
+                raise fault
+            return text
+        except BadValue as fault:
+            scope.report_bad(fault, field=name or "input", line=line_of(raw, name, scope.line))
+            return None
+
+    def _tags(self, raw: Mapping[str, Any], scope: Scope) -> tuple[str, ...]:
+        given = raw["tags"]
+        if given is None or given == []:
+            return ()
+        try:
+            return tuple(dict.fromkeys(parse_texts(given)))
+        except BadValue as fault:
+            scope.report_bad(fault, field="tags", line=line_of(raw, "tags", scope.line))
+            return ()
+
+    def _structured(self, raw: Mapping[str, Any], name: str, scope: Scope) -> Mapping[str, Any]:
+        given = raw[name]
+        line = line_of(raw, name, scope.line)
+        if not isinstance(given, Mapping):
+            scope.report(
+                "not-a-mapping", f"{name} is no mapping", "write `key: value`", field=name, line=line
+            )
+            return _NOTHING
+        try:
+            value: Mapping[str, Any] = parse_json(given)
+        except BadValue as fault:
+            scope.report_bad(fault, field=name, line=line)
+            return _NOTHING
+        return value
+
+    def _made(self, case: Case, scope: Scope) -> Case | None:
+        """A case that was made in Python, checked as if it had been written."""
+        raw: dict[str, Any] = {
+            "id": case.id,
+            "response": case.response,
+            "expect": list(case.expectations),
+            "input": case.input,
+            "fields": dict(case.fields),
+            "meta": dict(case.meta),
+        }
+        checked = self.read(raw, scope, number=0)
+        return None if checked is None else case
+
+
+class ResponseSource:
+    """Where responses by id come from; see :mod:`tiered_eval.suite.join`."""
+
+    def find(self, identity: str) -> Response | None:
+        """The response of a case; None when there is none.
+
+        Raises:
+            BadValue: there is one, and it cannot be used.
+        """
+        raise NotImplementedError
+
+
+def read_id(raw: object) -> str:
+    """An id: one printable line of text.
+
+    Raises:
+        BadValue: it is none.
+    """
+    identity = parse_text(raw)
+    if not identity.isprintable() or len(identity) > _LONGEST_ID:
+        raise BadValue(
+            "bad-id",
+            f"an id of {len(identity)} characters"
+            if len(identity) > _LONGEST_ID
+            else "the id holds a character that cannot be printed",
+            f"give one line of at most {_LONGEST_ID} printable characters",
+        )
+    return identity

@@ -1,0 +1,190 @@
+"""Responses that stand in a file of their own, found by the id of their case.
+
+The one idea: a file of a million responses is not held. JSON Lines are indexed by the offset of their line,
+in sixteen bytes a slot; CSV is copied to a temporary file of JSON Lines first; YAML and JSON are documents
+and are held anyway.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from tiered_eval.suite.cases import RESPONSE_NAMES, ResponseSource, read_id
+from tiered_eval.suite.files import open_regular
+from tiered_eval.suite.json_reader import LineReader
+from tiered_eval.suite.messages import Response, read_response
+from tiered_eval.suite.options import BadValue
+from tiered_eval.suite.problems import Problems, Unreadable
+from tiered_eval.suite.records import Record, find_format, read_csv, read_document, read_json_lines
+from tiered_eval.suite.scope import Scope
+from tiered_eval.suite.seen import SeenIds
+
+__all__ = ["ResponseFile"]
+
+_ID_NAMES = ("id", "case_id")
+_TEXT_NAMES = (*RESPONSE_NAMES, "answer", "text", "content", "message", "choices")
+_LIST_NAMES = ("responses", "cases", "results")
+
+
+class ResponseFile(ResponseSource):
+    """The responses of one file; every record is checked when it is made."""
+
+    def __init__(self, path: Path, problems: Problems) -> None:
+        self.path = path
+        self._scope = Scope(str(path), problems)
+        self._held: dict[str, Any] = {}
+        self._seen = SeenIds(with_places=True)
+        self._used = bytearray()
+        self._lines: BinaryIO | None = None
+        self._reader = LineReader()
+        self._lock = threading.Lock()
+        try:
+            self._index()
+        except Unreadable as fault:
+            problems.note_unreadable(str(path), fault)
+        self._used = bytearray(self._seen.slots)
+
+    def find(self, identity: str) -> Response | None:
+        """The response of a case; None when there is none."""
+        slot = self._seen.slot_of(identity)
+        if slot is None:
+            return None
+        self._used[slot] = 1
+        if self._lines is None:
+            return read_response(self._held[identity])
+        return read_response(_response_in(self._record_at(self._seen.place_at(slot))))
+
+    def report_unused(self) -> None:
+        """Warn of responses that no case asked for, naming the first few."""
+        unused = [identity for identity in self._ids() if not self._is_used(identity)]
+        if not unused:
+            return
+        shown = ", ".join(unused[:5]) + (", ..." if len(unused) > 5 else "")
+        self._scope.case_id = self._scope.line = None
+        self._scope.report(
+            "unused-response",
+            f"{len(unused)} of the responses belong to no case: {shown}",
+            "check the ids, if they should",
+            severity="warning",
+        )
+
+    def _is_used(self, identity: str) -> bool:
+        slot = self._seen.slot_of(identity)
+        return slot is not None and bool(self._used[slot])
+
+    # Reading the file
+
+    def _index(self) -> None:
+        form = find_format(self.path)
+        if form == "jsonl":
+            for record in read_json_lines(self.path):
+                self._add(record)
+            self._lines = open_regular(self.path)
+        elif form == "csv":
+            self._lines = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  # lives as long as this object
+            for record in read_csv(self.path):
+                line = json.dumps(record.raw, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+                self._add(record._replace(offset=self._lines.tell()))
+                self._lines.write(line)
+        else:
+            for record in _document_records(self.path):
+                self._add(record)
+
+    def _add(self, record: Record) -> None:
+        scope = self._scope
+        scope.line, scope.case_id = record.line, None
+        raw = record.raw
+        if not isinstance(raw, Mapping):
+            scope.report("bad-response", "a response is no mapping", "write {id: ..., response: ...}")
+            return
+        try:
+            identity = scope.case_id = _id_in(raw)
+            given = _response_in(raw)
+            if given is None:
+                raise BadValue(
+                    "missing-response", "the response is null", "give the text, or remove the record"
+                )
+            read_response(given)
+        except BadValue as fault:
+            scope.report_bad(fault, field="id" if scope.case_id is None else "response")
+            return
+        for line, key in record.repeats:
+            scope.report(
+                "duplicate-key", f'the key "{key}" is given twice', "keep one of them", field=key, line=line
+            )
+        if not self._seen.add(identity, record.offset):
+            scope.report(
+                "duplicate-id", "there are two responses with this id", "keep one response a case", field="id"
+            )
+        elif find_format(self.path) in ("yaml", "json"):
+            self._held[identity] = given
+
+    def _record_at(self, offset: int) -> Any:
+        assert self._lines is not None  # the caller has looked
+        with self._lock:
+            self._lines.seek(offset)
+            line = self._lines.readline()
+            return self._reader.read(line.decode("utf-8", "surrogatepass").removeprefix("\ufeff"), 0)
+
+    def _ids(self) -> Iterator[str]:
+        if self._lines is None:
+            yield from self._held
+            return
+        with self._lock:
+            self._lines.seek(0)
+            lines = iter(self._lines.readline, b"")
+            for line in lines:
+                text = line.decode("utf-8", "surrogatepass").removeprefix("\ufeff")
+                if not text.isspace():
+                    yield _id_in(self._reader.read(text, 0))
+
+
+def _document_records(path: Path) -> Iterator[Record]:
+    """The records of a YAML or JSON file: a list of them, or a mapping of ids to responses."""
+    document = read_document(path)
+    value = document.value
+    if isinstance(value, Mapping):
+        listed = next((value[name] for name in _LIST_NAMES if isinstance(value.get(name), list)), None)
+        if listed is None:
+            lines = getattr(value, "lines", {})
+            repeated = {key for _, key in document.repeats}
+            for key, response in value.items():
+                twice = ((lines.get(key), key),) if key in repeated else ()
+                yield Record({"id": key, "response": response}, lines.get(key), 0, twice)
+            return
+        value = listed
+    if not isinstance(value, list):
+        raise Unreadable(
+            line=1,
+            rule="bad-response",
+            message="there are no responses in it",
+            fix="write a list of {id: ..., response: ...}, or a mapping of ids to texts",
+        )
+    yield from document.records(value)
+
+
+def _id_in(raw: Mapping[str, Any]) -> str:
+    given = next((raw[name] for name in _ID_NAMES if name in raw), None)
+    if given is None:
+        raise BadValue("no-id", "the response has no id", "give each response the `id` of its case")
+    return read_id(given)
+
+
+def _response_in(raw: Mapping[str, Any]) -> Any:
+    """What the system returned, with its structured parts where the record has them beside the text."""
+    name = next((name for name in _TEXT_NAMES if name in raw), None)
+    if name is None:
+        raise BadValue("missing-response", "the record has no response", "put the text under `response`")
+    given = raw[name]
+    if name in ("message", "choices", "content") and not isinstance(given, str):
+        return {key: value for key, value in raw.items() if key not in _ID_NAMES}
+    beside = {part: raw[part] for part in ("tool_calls", "fields") if raw.get(part)}
+    if isinstance(given, str) and beside:
+        fields = beside.pop("fields", {})
+        return {**(fields if isinstance(fields, Mapping) else {}), **beside, "text": given}
+    return given

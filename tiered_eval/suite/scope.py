@@ -1,0 +1,48 @@
+"""Where one is while reading a suite: the file, the case, and the list that problems go to."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tiered_eval.suite.options import BadValue
+from tiered_eval.suite.problems import Problems
+
+__all__ = ["Scope"]
+
+
+class Scope:
+    """The place that problems are reported at; one object a file, moved from case to case."""
+
+    __slots__ = ("case_id", "file", "line", "problems")
+
+    def __init__(self, file: str, problems: Problems) -> None:
+        self.file = file
+        self.problems = problems
+        self.case_id: str | None = None
+        self.line: int | None = None
+
+    def report(
+        self,
+        rule: str,
+        message: str,
+        fix: str,
+        *,
+        field: str | None = None,
+        line: int | None = None,
+        severity: Literal["error", "warning"] = "error",
+    ) -> None:
+        """Note a problem here, or at ``line`` of this file."""
+        self.problems.add(
+            file=self.file,
+            line=line if line is not None else self.line,
+            case_id=self.case_id,
+            field=field,
+            rule=rule,
+            message=message,
+            fix=fix,
+            severity=severity,
+        )
+
+    def report_bad(self, fault: BadValue, *, field: str, line: int | None = None) -> None:
+        """Note a value that cannot be used."""
+        self.report(fault.rule, fault.message, fault.fix, field=field, line=line)

@@ -1,0 +1,277 @@
+"""Reads what stands beside the cases: name, budget, judge, embedder, gate, prices, and the defaults.
+
+The one idea: a setting that would be misread costs money or changes verdicts, so each is checked here,
+before the first case, and an unknown one is an error with the nearest name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, nearest
+from tiered_eval.records import SuiteSettings
+from tiered_eval.suite.expectations import Defaults, read_weight
+from tiered_eval.suite.options import (
+    BadValue,
+    parse_decimal,
+    parse_flag,
+    parse_number,
+    parse_option,
+    parse_text,
+    parse_texts,
+)
+from tiered_eval.suite.scope import Scope
+from tiered_eval.suite.source import Spelled, line_of
+
+__all__ = ["SUITE_NAMES", "read_defaults", "read_settings"]
+
+SUITE_NAMES = (
+    "name",
+    "description",
+    "budget",
+    "judge",
+    "embedder",
+    "gate",
+    "prices",
+    "defaults",
+    "responses",
+    "cases",
+)
+_PRICE_NAMES = ("input", "output", "cached_input", "cache_write")
+_DEFAULT_NAMES = ("weight", "dimension", "tags", "scorer", "escalate")
+LONGEST_RUN_S = 30 * 24 * 3600.0
+
+
+def read_settings(raw: Mapping[str, Any], scope: Scope) -> SuiteSettings:
+    """The settings of a suite; what is wrong is reported to ``scope``."""
+    for name in raw:
+        if name not in SUITE_NAMES:
+            meant = nearest(str(name), SUITE_NAMES)
+            scope.report(
+                "unknown-field",
+                f'a suite has no field "{name}"',
+                f"did you mean {meant}?" if meant else f"use one of {', '.join(SUITE_NAMES)}",
+                field=str(name),
+                line=line_of(raw, name, scope.line),
+            )
+    usd, seconds = _budget(raw, scope)
+    return SuiteSettings(
+        budget_usd=usd,
+        budget_s=seconds,
+        judges=_judges(raw, scope),
+        embedder=_text(raw, "embedder", scope),
+        gate=_text(raw, "gate", scope),
+        prices=_prices(raw, scope),
+    )
+
+
+def _text(raw: Mapping[str, Any], name: str, scope: Scope) -> str | None:
+    if raw.get(name) is None:
+        return None
+    try:
+        return parse_text(raw[name])
+    except BadValue as fault:
+        scope.report_bad(fault, field=name, line=line_of(raw, name, scope.line))
+        return None
+
+
+def _mapping(raw: Mapping[str, Any], name: str, known: tuple[str, ...], scope: Scope) -> Mapping[str, Any]:
+    """A mapping of known names inside ``raw``; empty when it is absent or wrong."""
+    given = raw.get(name)
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        scope.report(
+            "not-a-mapping",
+            f"{name} is no mapping",
+            f"write {{{known[0]}: ...}}",
+            field=name,
+            line=line_of(raw, name, scope.line),
+        )
+        return {}
+    for key in given:
+        if key not in known:
+            meant = nearest(str(key), known)
+            scope.report(
+                "unknown-field",
+                f'{name} has no field "{key}"',
+                f"did you mean {meant}?" if meant else f"use one of {', '.join(known)}",
+                field=f"{name}.{key}",
+                line=line_of(given, key, scope.line),
+            )
+    return given
+
+
+def _budget(raw: Mapping[str, Any], scope: Scope) -> tuple[Decimal | None, float | None]:
+    budget = _mapping(raw, "budget", ("usd", "seconds"), scope)
+    usd: Decimal | None = None
+    seconds: float | None = None
+    try:
+        if budget.get("usd") is not None:
+            usd = parse_decimal(budget["usd"])
+            if usd < 0:
+                raise BadValue("out-of-range", f"a budget of {usd} dollars", "give 0 or more")
+    except BadValue as fault:
+        scope.report_bad(fault, field="budget.usd", line=line_of(budget, "usd", scope.line))
+    try:
+        if budget.get("seconds") is not None:
+            seconds = parse_number(budget["seconds"])
+            if not 0 < seconds <= LONGEST_RUN_S:
+                raise BadValue(
+                    "out-of-range", f"a run of {seconds:g} seconds", f"give 1 to {LONGEST_RUN_S:.0f}"
+                )
+    except BadValue as fault:
+        scope.report_bad(fault, field="budget.seconds", line=line_of(budget, "seconds", scope.line))
+    return usd, seconds
+
+
+def _judges(raw: Mapping[str, Any], scope: Scope) -> tuple[str, ...]:
+    given = raw.get("judge")
+    if given is None:
+        return ()
+    line = line_of(raw, "judge", scope.line)
+    if isinstance(given, Mapping):
+        given = _mapping(raw, "judge", ("models",), scope).get("models")
+    try:
+        models = parse_texts(given)
+    except BadValue as fault:
+        scope.report_bad(fault, field="judge.models", line=line)
+        return ()
+    for model in models:
+        provider, colon, name = model.partition(":")
+        if not (provider and colon and name) or any(character.isspace() for character in model):
+            scope.report(
+                "bad-model",
+                f'"{model}" is not provider:model',
+                "write it as in anthropic:claude-haiku-5-5",
+                field="judge.models",
+                line=line,
+            )
+    return models
+
+
+def _prices(raw: Mapping[str, Any], scope: Scope) -> Mapping[str, Any]:
+    given = raw.get("prices")
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        _mapping(raw, "prices", ("provider:model",), scope)
+        return {}
+    prices: dict[str, dict[str, Decimal]] = {}
+    for model in given:
+        price = _mapping(given, model, _PRICE_NAMES, scope)
+        line = line_of(given, model, scope.line)
+        read: dict[str, Decimal] = {}
+        for name in _PRICE_NAMES:
+            if name not in price:
+                continue
+            try:
+                read[name] = parse_decimal(price[name])
+                if read[name] < 0:
+                    raise BadValue("out-of-range", f"a price of {read[name]}", "give 0 or more")
+            except BadValue as fault:
+                scope.report_bad(fault, field=f"prices.{model}.{name}", line=line_of(price, name, line))
+        for name in ("input", "output"):
+            if name not in price:
+                scope.report(
+                    "no-price",
+                    f"the price has no {name}",
+                    "give input and output, US dollars a million tokens",
+                    field=f"prices.{model}",
+                    line=line,
+                )
+        prices[str(model)] = read
+    return prices
+
+
+def read_defaults(raw: Mapping[str, Any], catalogue: Catalogue, scope: Scope) -> dict[str, Defaults]:
+    """The defaults of each kind that has any."""
+    given = _mapping(raw, "defaults", (*_DEFAULT_NAMES, *KINDS), scope)
+    if not given:
+        return {}
+    general = _one_kind(given, None, Defaults(), catalogue, scope)
+    found: dict[str, Defaults] = {}
+    for kind in KINDS:
+        base = general
+        if base.scorer is not None:
+            info = catalogue.find(base.scorer)
+            if info is None or kind not in info.kinds:
+                base = replace(base, scorer=None)
+        own = given.get(kind)
+        if own is not None and not isinstance(own, Mapping):
+            scope.report(
+                "not-a-mapping",
+                f"the defaults of {kind} are no mapping",
+                "write {weight: 2} or the like",
+                field=f"defaults.{kind}",
+                line=line_of(given, kind, scope.line),
+            )
+            own = None
+        found[kind] = base if own is None else _one_kind(own, kind, base, catalogue, scope)
+    return found
+
+
+def _one_kind(
+    given: Mapping[str, Any], kind: str | None, base: Defaults, catalogue: Catalogue, scope: Scope
+) -> Defaults:
+    """``base`` with what is given for one kind, or for all of them when ``kind`` is None."""
+    found = base
+    options: dict[str, Any] = dict(base.options)
+    place = "defaults" if kind is None else f"defaults.{kind}"
+    scorer = given.get("scorer")
+    known = _options(kind, scorer if isinstance(scorer, str) else base.scorer, catalogue)
+    for name, value in given.items():
+        line = line_of(given, name, scope.line)
+        try:
+            if name == "weight":
+                found = replace(found, weight=read_weight(value))
+            elif name == "dimension":
+                found = replace(found, dimension=parse_text(value))
+            elif name == "tags":
+                found = replace(found, tags=tuple(dict.fromkeys((*base.tags, *parse_texts(value)))))
+            elif name == "escalate":
+                found = replace(found, escalate=parse_flag(value))
+            elif name == "scorer":
+                found = replace(found, scorer=_scorer(value, kind, catalogue))
+            elif kind is not None:
+                options[name] = parse_option(_known_option(name, known, kind), value)
+        except BadValue as fault:
+            scope.report_bad(fault, field=f"{place}.{name}", line=line)
+    return replace(found, options=options)
+
+
+def _options(kind: str | None, scorer: str | None, catalogue: Catalogue) -> dict[str, OptionInfo]:
+    return {} if kind is None else catalogue.options_for(kind, scorer, escalate=True)
+
+
+def _known_option(name: str, known: dict[str, OptionInfo], kind: str) -> OptionInfo:
+    info = known.get(name)
+    if info is not None:
+        return info
+    meant = nearest(name, (*known, *_DEFAULT_NAMES))
+    raise BadValue(
+        "unknown-option",
+        f'the kind {kind} has no option "{name}"',
+        f"did you mean {meant}?" if meant else f"use one of {', '.join((*known, *_DEFAULT_NAMES))}",
+    )
+
+
+def _scorer(value: object, kind: str | None, catalogue: Catalogue) -> str:
+    name = value if isinstance(value, str) and not isinstance(value, Spelled) else parse_text(value)
+    info = catalogue.find(name)
+    names = tuple(scorer.name for scorer in catalogue if kind is None or kind in scorer.kinds)
+    if info is None:
+        meant = nearest(name, names)
+        raise BadValue(
+            "unknown-scorer",
+            f'there is no scorer "{name}"',
+            f"did you mean {meant}?" if meant else f"use one of {', '.join(names)}",
+        )
+    if kind is not None and kind not in info.kinds:
+        raise BadValue(
+            "scorer-kind", f"the scorer {name} cannot check {kind}", f"use one of {', '.join(names)}"
+        )
+    return name
