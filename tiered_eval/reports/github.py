@@ -8,13 +8,14 @@ properties colon and comma.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from tiered_eval.errors import Problem
 from tiered_eval.records import Report, Verdict
 from tiered_eval.reports import wording
 from tiered_eval.reports.untrusted import one_line
 
-__all__ = ["annotation_lines", "is_github"]
+__all__ = ["annotation_lines", "is_github", "problem_lines"]
 
 SHOWN = 10
 
@@ -40,6 +41,15 @@ def annotation_lines(report: Report) -> Iterator[str]:
         yield _command("warning", "tiered-eval: errors", wording.reasons_line(report.failures))
     if report.gate is not None and report.gate.state != "met":
         yield _command("warning", "tiered-eval: gate", wording.gate_line(report.gate))
+
+
+def problem_lines(problems: Sequence[Problem]) -> Iterator[str]:
+    """Workflow commands that mark what is wrong with a suite at its line."""
+    for problem in problems[:SHOWN]:
+        place = "" if problem.line is None else f",line={problem.line}"
+        message = one_line(f"{problem.message}; {problem.fix}", 400)
+        title = _property(one_line(problem.rule, 60))
+        yield f"::{problem.severity} file={_property(problem.file)}{place},title={title}::{_data(message)}"
 
 
 def _title(verdict: Verdict) -> str:

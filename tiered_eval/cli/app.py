@@ -1,0 +1,98 @@
+"""The commands together, and what becomes of errors.
+
+The one idea: whoever runs this in CI acts on the exit code, so each code has one meaning and an unforeseen
+exception has a code of its own: it is neither a failed gate (1) nor a promise that nothing was spent (2).
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Sequence
+from types import MappingProxyType
+
+import click
+
+from tiered_eval import __version__
+from tiered_eval.cli.lint import lint
+from tiered_eval.cli.output import allow_any_text, complain, log_to_stderr
+from tiered_eval.cli.plan import plan
+from tiered_eval.cli.run import run
+from tiered_eval.cli.scorers import scorers
+from tiered_eval.cli.show import show
+from tiered_eval.errors import BudgetExceeded, DeadlineReached, ProviderError, TieredEvalError
+
+__all__ = ["EXIT_CODES", "app", "run_app"]
+
+TRACEBACK_VARIABLE = "TIERED_EVAL_TRACEBACK"
+
+EXIT_CODES = MappingProxyType(
+    {
+        0: "the gate is met",
+        1: "the gate is not met",
+        2: "the suite, the options or the environment are wrong; nothing was spent",
+        3: "measured too little: more errors than --max-error-rate allows, or too much left undecided",
+        4: "the cap or the deadline was reached before the gate could be decided",
+        70: "a fault in tiered-eval itself; run the same command again, nothing that was paid for is lost",
+        130: "interrupted by Ctrl-C; the partial report is written",
+        143: "ended by SIGTERM; the partial report is written",
+    }
+)
+
+_CODE_LINES = "\n".join(f"  {code:<4} {meaning}" for code, meaning in EXIT_CODES.items())
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"\b\nExit codes:\n{_CODE_LINES}",
+)
+@click.version_option(__version__, prog_name="tiered-eval")
+def app() -> None:
+    """Score LLM outputs with the cheapest check that is good enough, and never spend above the cap."""
+
+
+for _command in (run, plan, lint, show, scorers):
+    app.add_command(_command)
+
+
+def run_app(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; errors become messages."""
+    allow_any_text()
+    log_to_stderr(0)
+    try:
+        code = app.main(arguments, prog_name="tiered-eval", standalone_mode=False)
+    except click.ClickException as error:
+        complain(_shown(error))
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted before anything was measured")
+        return 130
+    except TieredEvalError as error:
+        complain(str(error))
+        return _code_of(error)
+    except Exception as error:  # noqa: BLE001  # the edge of the program: Python's own exit code for it, 1, means "gate not met"
+        complain(_unforeseen(error))
+        return 70
+    return code if isinstance(code, int) else 0
+
+
+def _code_of(error: TieredEvalError) -> int:
+    if isinstance(error, BudgetExceeded | DeadlineReached):
+        return 4
+    return 3 if isinstance(error, ProviderError) else 2
+
+
+def _shown(error: click.ClickException) -> str:
+    """The message, and where the options are explained."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f"\nSee: {context.command_path} --help" if context is not None else ""
+    return f"{error.format_message()}{hint}"
+
+
+def _unforeseen(error: Exception) -> str:
+    if os.environ.get(TRACEBACK_VARIABLE):
+        return "".join(traceback.format_exception(error))
+    return (
+        f"unforeseen {type(error).__name__}: {error}\n"
+        f"Set {TRACEBACK_VARIABLE}=1 to see where. Run the same command again: what was paid for is kept."
+    )

@@ -1,0 +1,104 @@
+"""The two streams, and what may go onto them.
+
+The one idea: this is the last place that text passes, so keys are hidden here and, inside a GitHub job, no line
+that someone else wrote can be a workflow command. A reader that went away (``| head``) ends the printing, not the
+run.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import TextIO
+
+from tiered_eval.reports.github import is_github
+from tiered_eval.reports.untrusted import many_lines, secrets_in, without_commands, without_secrets
+
+__all__ = [
+    "allow_any_text",
+    "complain",
+    "has_colour",
+    "is_terminal",
+    "log_to_stderr",
+    "say",
+    "say_commands",
+    "width_of",
+]
+
+PLAIN_WIDTH = 120
+"""Columns where nobody says how many there are: logs of CI systems."""
+
+
+def say(text: str) -> None:
+    """Print to standard output."""
+    _put(sys.stdout, _cleared(text))
+
+
+def complain(text: str) -> None:
+    """Print a message for people to standard error."""
+    _put(sys.stderr, _cleared("tiered-eval: " + many_lines(text, 20_000)))
+
+
+def say_commands(lines: list[str]) -> None:
+    """Print workflow commands of our own."""
+    if lines:
+        _put(sys.stdout, without_secrets("\n".join(lines), secrets_in()))
+
+
+def is_terminal(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
+    """Can the stream show something that changes? Not in CI, even where it pretends to be a terminal."""
+    environment = os.environ if environment is None else environment
+    return stream.isatty() and environment.get("TERM") != "dumb" and not environment.get("CI")
+
+
+def has_colour(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
+    """Is colour wanted there? ``NO_COLOR`` (no-color.org) turns it off, whatever its value."""
+    environment = os.environ if environment is None else environment
+    return is_terminal(stream, environment) and not environment.get("NO_COLOR")
+
+
+def width_of(stream: TextIO) -> int:
+    """Columns to write for."""
+    if not stream.isatty():
+        return PLAIN_WIDTH
+    return max(40, min(160, shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns))
+
+
+def allow_any_text() -> None:
+    """Let the streams replace what their encoding cannot hold, instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+
+
+def log_to_stderr(verbosity: int) -> None:
+    """Show what the library logs: warnings, with ``-v`` what it does, with ``-vv`` each detail."""
+    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)]
+    logger = logging.getLogger("tiered_eval")
+    logger.handlers = [_Handler()]
+    logger.setLevel(level)
+
+
+class _Handler(logging.Handler):
+    """Sends log records the way of every other message."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        complain(f"{record.levelname.lower()}: {record.getMessage()}")
+
+
+def _cleared(text: str) -> str:
+    text = without_secrets(text, secrets_in())
+    return without_commands(text) if is_github() else text
+
+
+def _put(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text if text.endswith("\n") else text + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        # From https://docs.python.org/3/library/signal.html#note-on-sigpipe: what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

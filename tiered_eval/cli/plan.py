@@ -1,0 +1,110 @@
+"""``tiered-eval plan``: which way each expectation would take, and what that would cost, before it does."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tiered_eval.cli.options import judge_options, prices_from, suite_from, suite_options
+from tiered_eval.cli.output import say
+from tiered_eval.reports.untrusted import one_line
+from tiered_eval.reports.wording import plural, usd
+
+if TYPE_CHECKING:
+    from tiered_eval.runner import Plan, PlanLine
+
+__all__ = ["plan"]
+
+GROUPED_AT_MOST = 100_000
+"""Expectations whose routes are listed or grouped; the counts and costs are of all."""
+
+
+@click.command(short_help="Show routes and cost before spending.")
+@suite_options
+@judge_options
+@click.option("--each", is_flag=True, help="List every expectation instead of grouping equal routes.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
+def plan(
+    suite: str,
+    responses: Path | None,
+    allow_outside: bool,
+    allow_code: bool,
+    judge: Sequence[str],
+    embedder: str | None,
+    price: Sequence[str],
+    prices: Path | None,
+    each: bool,
+    as_json: bool,
+) -> int:
+    """Make the free checks of SUITE, and say what would climb to a model, why, and at what price.
+
+    Nothing is asked and nothing spent.
+    """
+    from tiered_eval.config import RunConfig
+    from tiered_eval.runner import plan as make_plan
+
+    loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
+    config = RunConfig(judges=tuple(judge), embedder=embedder, prices=prices_from(price, prices))
+    made = make_plan(loaded, config, detail_limit=GROUPED_AT_MOST)
+    if as_json:
+        say(json.dumps(asdict(made), indent=2, default=_written))
+        return 0
+    say("\n".join(_summary_lines(made)))
+    say("")
+    say("\n".join(_each_line(line) for line in made.lines) if each else "\n".join(_group_lines(made)))
+    return 0
+
+
+def _written(value: object) -> str:
+    """Money in JSON is a decimal string."""
+    if isinstance(value, Decimal):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no place in a plan")
+
+
+def _summary_lines(made: Plan) -> Iterator[str]:
+    yield f"{one_line(made.suite)}: {plural(made.cases, 'case')}, {plural(made.expectations, 'expectation')}"
+    settled = ", ".join(f"{name} {count:,}" for name, count in made.by_scorer.items() if name != "unsettled")
+    yield f"  settled free   {made.settled_free:,}" + (f" ({settled})" if settled else "")
+    yield f"  to embedding   {made.to_embedding:,}"
+    yield f"  judge calls    {made.to_judge_least:,} to {made.to_judge_most:,}"
+    if made.judge is None:
+        if made.to_judge_most:
+            yield "  cost           no judge is named: what reaches one is left not judged; name one with --judge"
+        return
+    if made.cost_expected_usd is None:
+        yield f"  cost           unknown: no price is known for {one_line(made.judge)}; give one with --price"
+        return
+    yield (
+        f"  cost           {usd(made.cost_least_usd)} lowest, {usd(made.cost_expected_usd)} expected, "
+        f"{usd(made.cost_worst_usd)} worst, with {one_line(made.judge)}"
+    )
+
+
+def _group_lines(made: Plan) -> Iterator[str]:
+    """Equal routes together, most frequent first."""
+    groups: Counter[tuple[str, tuple[str, ...], str]] = Counter()
+    settled: Counter[tuple[str, tuple[str, ...], str]] = Counter()
+    for line in made.lines:
+        group = (line.kind, line.route, line.why)
+        groups[group] += 1
+        settled[group] += line.settled_by is not None
+    for group, count in groups.most_common():
+        kind, route, why = group
+        yield f"{count:>7,} × {one_line(kind, 40)}: {' → '.join(route)}"
+        yield f"          {one_line(why)}; {settled[group]:,} settled free"
+    if len(made.lines) < made.expectations:
+        yield f"(of the first {len(made.lines):,} expectations)"
+
+
+def _each_line(line: PlanLine) -> str:
+    end = f"settled by {line.settled_by}" if line.settled_by else "climbs"
+    name = one_line(f"{line.case_id} / {line.expectation_id}", 80)
+    return f"{name}  {one_line(line.kind, 40)}: {' → '.join(line.route)}; {end} ({one_line(line.why)})"

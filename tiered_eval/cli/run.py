@@ -1,0 +1,215 @@
+"""``tiered-eval run``: score a suite, keep the run, write the reports, and answer with the exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tiered_eval.cli.options import (
+    DURATION,
+    FOLDER,
+    SHARE,
+    USD,
+    format_names,
+    judge_options,
+    mode_from,
+    prices_from,
+    suite_from,
+    suite_options,
+)
+from tiered_eval.cli.output import complain, has_colour, log_to_stderr, say, say_commands, width_of
+from tiered_eval.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tiered_eval.config import RunConfig
+    from tiered_eval.records import Report, Suite
+
+__all__ = ["run"]
+
+
+@click.command(short_help="Score a suite.")
+@suite_options
+@judge_options
+@click.option("--max-cost", type=USD, metavar="USD", help="Never spend more than this, retries included.")
+@click.option("--max-time", type=DURATION, metavar="TIME", help="End after this time, such as 90s or 6m.")
+@click.option(
+    "--gate", metavar="GATE", help="What must hold, such as 'partial>=0.95' (default: all cases pass)."
+)
+@click.option(
+    "--max-error-rate",
+    type=SHARE,
+    default=0.0,
+    show_default=True,
+    metavar="SHARE",
+    help="Checks that may fail to be made before the run counts as having measured too little.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 4096),
+    default=64,
+    show_default=True,
+    metavar="N",
+    help="Model calls open at once, at most.",
+)
+@click.option(
+    "--request-timeout",
+    type=DURATION,
+    default=120.0,
+    show_default="120s",
+    metavar="TIME",
+    help="Bound on one attempt of one call.",
+)
+@click.option("--offline", is_flag=True, help="Ask no model: use kept replies, leave the rest not judged.")
+@click.option("--replay", is_flag=True, help="Use recorded replies only; one that is missing is an error.")
+@click.option("--recordings", type=FOLDER, metavar="DIR", help="Folder of recorded replies, for --replay.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For whatever is drawn at random.")
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="LIST",
+    help="Report files to write: json, jsonl, junit, md. Comma-separated or repeated.",
+)
+@click.option(
+    "-o", "--output", type=FOLDER, metavar="DIR", help="Folder for the report files (default: the run's own)."
+)
+@click.option(
+    "--home",
+    type=FOLDER,
+    metavar="DIR",
+    help="Folder of ledger, cache and runs (default: $TIERED_EVAL_HOME, else .tiered_eval beside the suite).",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress, and three lines at the end.")
+@click.option("-v", "--verbose", count=True, help="Tell more; -vv tells each detail.")
+def run(
+    suite: str,
+    responses: Path | None,
+    allow_outside: bool,
+    allow_code: bool,
+    reports: Sequence[str],
+    output: Path | None,
+    quiet: bool,
+    verbose: int,
+    **chosen: Any,
+) -> int:
+    """Score every expectation of SUITE and report.
+
+    SUITE is a YAML, JSON, JSONL or CSV file, a folder with a suite in it, or module:function.
+
+    The first Ctrl-C ends the run in order, with a partial report; the same command goes on from there.
+    In a GitHub job, --report md is added to the job's summary and the worst failures become annotations.
+    """
+    import asyncio
+
+    log_to_stderr(verbose)
+    formats = format_names(reports)
+    config = _config_from(**chosen)
+    loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
+    report, folder = asyncio.run(_measure(loaded, config, quiet=quiet))
+    all_written = _write_files(report, formats, output or folder)
+    _print(report, folder, quiet=quiet)
+    return report.exit_code if all_written else report.exit_code or 2
+
+
+def _config_from(
+    *,
+    judge: Sequence[str],
+    embedder: str | None,
+    price: Sequence[str],
+    prices: Path | None,
+    max_cost: Decimal | None,
+    max_time: float | None,
+    gate: str | None,
+    max_error_rate: float,
+    concurrency: int,
+    request_timeout: float,
+    offline: bool,
+    replay: bool,
+    recordings: Path | None,
+    seed: int,
+    home: Path | None,
+) -> RunConfig:
+    from tiered_eval.config import RunConfig
+    from tiered_eval.gate import parse_gate
+
+    if gate is not None:
+        parse_gate(gate)
+    return RunConfig(
+        judges=tuple(judge),
+        embedder=embedder,
+        max_cost_usd=max_cost,
+        max_time_s=max_time,
+        concurrency=concurrency,
+        request_timeout_s=request_timeout,
+        mode=mode_from(offline=offline, replay=replay),
+        home=home,
+        recordings=recordings,
+        prices=prices_from(price, prices),
+        gate=gate,
+        max_error_rate=max_error_rate,
+        seed=seed,
+    )
+
+
+async def _measure(suite: Suite, config: RunConfig, *, quiet: bool) -> tuple[Report, Path]:
+    """Run, and keep the run. Returns the report and the folder that it is kept in."""
+    from dataclasses import replace
+
+    from tiered_eval.cli.interrupts import Interrupts
+    from tiered_eval.cli.progress import display_for, ticking
+    from tiered_eval.config import home_for
+    from tiered_eval.reports import kept
+    from tiered_eval.runner import evaluate
+    from tiered_eval.runner.run import new_run_id
+
+    run_id = new_run_id()
+    folder = kept.run_folder(home_for(suite, chosen=config.home), run_id)
+    config = replace(config, results_path=kept.results_path(folder))
+    display = display_for(sys.stderr, quiet=quiet)
+    with Interrupts() as interrupts:
+        async with ticking(display):
+            report = await evaluate(
+                suite, config, run_id=run_id, progress=display.update, stop=interrupts.stop
+            )
+        report = interrupts.on(report)
+        kept.keep(report, folder)
+    return report, folder
+
+
+def _write_files(report: Report, formats: Sequence[str], folder: Path) -> bool:
+    """Write the report files; one that cannot be written keeps none of the others from being."""
+    from tiered_eval.reports import write
+    from tiered_eval.reports.markdown import append_to_job_summary
+
+    all_written = True
+    for name in formats:
+        try:
+            path = write(report, name, folder)
+            if name == "md":
+                append_to_job_summary(report)
+        except ConfigError as error:
+            complain(f"{error}; the run itself is kept")
+            all_written = False
+        else:
+            complain(f"wrote {path}")
+    return all_written
+
+
+def _print(report: Report, folder: Path, *, quiet: bool) -> None:
+    from tiered_eval.reports import terminal, wording
+    from tiered_eval.reports.github import annotation_lines, is_github
+
+    if quiet:
+        say(f"partial {wording.figure_line(report.partial)}")
+        say(wording.counts_line(report.counts))
+        say(f"gate {wording.gate_line(report.gate)}")
+    else:
+        say(terminal.render(report, width=width_of(sys.stdout), colour=has_colour(sys.stdout)))
+        complain(f"kept in {folder}")
+    if is_github():
+        say_commands(list(annotation_lines(report)))

@@ -1,0 +1,63 @@
+"""``tiered-eval scorers``: which checks there are, what may be set, and how each is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from tiered_eval.cli.output import say
+
+if TYPE_CHECKING:
+    from tiered_eval.catalogue import OptionInfo, ScorerInfo
+
+__all__ = ["scorers"]
+
+
+@click.command(short_help="List the scorers.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON list, for programs.")
+def scorers(as_json: bool) -> int:
+    """List the scorers, cheapest tier first, with their options and an example of each."""
+    from tiered_eval.catalogue import CATALOGUE
+    from tiered_eval.records import TIERS
+
+    found = sorted(CATALOGUE, key=lambda info: TIERS.index(info.tier))
+    if as_json:
+        say(json.dumps([_as_json(info) for info in found], indent=2))
+        return 0
+    say("\n\n".join("\n".join(_lines(info)) for info in found))
+    return 0
+
+
+def _as_json(info: ScorerInfo) -> dict[str, object]:
+    """The entry as it stands in the catalogue; where the code lies is nobody's business."""
+    return {name: value for name, value in asdict(info).items() if name != "target"}
+
+
+def _lines(info: ScorerInfo) -> Iterator[str]:
+    yield f"{info.name}  ({info.tier} tier{'' if info.is_routed else ', only where it is named'})"
+    yield f"  {info.summary}"
+    yield f"  for: {', '.join(info.kinds)}"
+    for option in info.options:
+        yield f"  {option.name}: {_described(option)}"
+    if info.example:
+        yield f"  example:  {info.example}"
+
+
+def _described(option: OptionInfo) -> str:
+    limits = []
+    if option.choices:
+        limits.append(" | ".join(option.choices))
+    if option.above is not None:
+        limits.append(f"above {option.above:g}")
+    if option.low is not None:
+        limits.append(f"from {option.low:g}")
+    if option.high is not None:
+        limits.append(f"to {option.high:g}")
+    if option.default:
+        limits.append(f"default {option.default}")
+    described = f"{option.help} ({option.type})"
+    return f"{described} [{', '.join(limits)}]" if limits else described

@@ -1,0 +1,96 @@
+"""Runs that are kept in the home folder, to be shown again.
+
+The one idea: a run's folder, ``<home>/runs/<run id>/``, holds its summary in ``report.json`` and its results in
+``results.jsonl``, which grew while the run was under way. Run ids sort by time, so the last run is the last name.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import Report
+from tiered_eval.records.codec import report_from_json, summary_to_json
+from tiered_eval.reports.files import write_whole
+from tiered_eval.results import StoredResults
+
+__all__ = ["LAST", "find_kept", "keep", "load_kept", "results_path", "run_folder"]
+
+LAST = "last"
+"""Names the run that began last."""
+
+_REPORT = "report.json"
+_RESULTS = "results.jsonl"
+
+
+def run_folder(home: Path, run_id: str) -> Path:
+    """Where a run is kept; made if need be, for its owner only.
+
+    Raises:
+        ConfigError: the home cannot be written.
+    """
+    folder = home / "runs" / run_id
+    try:
+        for place in (home, home / "runs", folder):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot keep runs in {home}: {error.strerror or error}; choose another place with --home"
+        ) from error
+    return folder
+
+
+def results_path(folder: Path) -> Path:
+    """Where the results of the run in ``folder`` grow."""
+    return folder / _RESULTS
+
+
+def keep(report: Report, folder: Path) -> Path:
+    """Keep the summary of a run beside its results.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    return write_whole(folder / _REPORT, [json.dumps(summary_to_json(report), indent=2, ensure_ascii=False)])
+
+
+def find_kept(home: Path, name: str) -> Path:
+    """The folder of the run that ``name`` means: a run id, the beginning of one, or ``last``.
+
+    Raises:
+        ConfigError: there is no such run, or there are several.
+    """
+    runs = home / "runs"
+    kept = sorted(path.parent.name for path in runs.glob(f"*/{_REPORT}"))
+    if not kept:
+        raise ConfigError(f"no run is kept in {runs}: name the home with --home, or give the folder of a run")
+    if name == LAST:
+        return runs / kept[-1]
+    found = [name] if name in kept else [run for run in kept if run.startswith(name)]
+    if len(found) != 1:
+        several = (
+            f"{name!r} means {len(found)} runs in {runs}" if found else f"no run {name!r} is kept in {runs}"
+        )
+        raise ConfigError(f"{several}; the latest are {', '.join((found or kept)[-5:])}")
+    return runs / found[0]
+
+
+def load_kept(folder: Path) -> Report:
+    """The report of the run in ``folder``; its results are read as they are asked for.
+
+    Raises:
+        ConfigError: nothing is kept there, or it cannot be read.
+    """
+    path = folder / _REPORT
+    try:
+        data = json.loads(path.read_bytes())
+        stored = results_path(folder)
+        results = StoredResults.load(stored) if stored.is_file() else None
+        return report_from_json(data, results)
+    except OSError as error:
+        raise ConfigError(f"cannot read the run in {folder}: {error.strerror or error}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ConfigError(
+            f"{path} is damaged, or is no report of a run ({type(error).__name__}: {error})"
+        ) from error
