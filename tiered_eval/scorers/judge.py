@@ -40,7 +40,15 @@ _STATEMENT_TASKS = {
     "must-cite": "cites",
     "equivalent": "answers",
 }
-_CONDITIONS = ("unit", "currency", "tolerance", "relative_tolerance", "percent_as_fraction", "scanned")
+_CONDITIONS = (
+    "unit",
+    "currency",
+    "tolerance",
+    "relative_tolerance",
+    "percent_as_fraction",
+    "round",
+    "scanned",
+)
 """Options that change what is claimed, and not only how it is checked."""
 
 _REASON_CHARS = 500
