@@ -23,7 +23,7 @@ _IDIOM = r"""
     not\s+(?:only|just|merely|simply|solely|least|surprisingly|to\s+mention|until|before)
   | (?:if|whether\s+or|why|or)\s+not
   | no\s+(?:doubt|wonder|question|later|earlier|sooner|more|less|fewer|matter|problem)
-  | no\.?\s*\#?(?=\d)
+  | no(?:\.\s*|\s*\#)\d+
   | (?:nothing|none|no\s+one|nobody)\s+(?:but|other\s+than|else\s+but|less\s+than)
   | without\s+(?:doubt|question|fail|exception|delay)
   | (?:cannot|can't|couldn't|could\s+not)\s+help\s+but
@@ -41,7 +41,7 @@ _ASIDE = r"except(?:ing)? | excluding | other\s+than | apart\s+from | unlike"
 _PREDICATE = r"""
     (?:false | untrue | incorrect | wrong | mistaken | missing | absent | excluded | omitted | rejected | unavailable
     | unknown | invalid)(?=\s*(?:[^\w\s]|$)|\s+(?:and|as|at|because|by|for|from|here|in|on|or|since|to|under|until)\b)
-  | a\s+(?:common\s+)?(?:myth|misconception|mistake|error)
+  | myth | misconception | mistake | error
 """
 _HYPOTHETICAL = r"""
     (?:would|could|might|should)(?:\s+have|'ve)(?:\s+been)?
@@ -51,8 +51,7 @@ _HYPOTHETICAL = r"""
   | suppos(?:e|ing) | imagin(?:e|ing) | hypothetically | let's\s+say | what\s+if
 """
 _REPORT = r"""
-    the\s+(?:false\s+|mistaken\s+|popular\s+|common\s+)?
-      (?:claims?|idea|notion|belief|assertion|allegations?|suggestion|rumou?rs?|myth|theory)\s+that
+    (?:claims? | idea | notion | belief | assertion | allegations? | suggestion | rumou?rs? | myth | theory)\s+that
   | alleged(?:ly)? | supposed(?:ly)? | purported(?:ly)? | so-called | rumou?red
   | mistakenly | wrongly | falsely | incorrectly
   | whether | (?:asked|asking|wondering?|wondered)\s+(?:if|about)
@@ -71,18 +70,19 @@ _WORDS = re.compile(
     )(?!\w)""",
     re.VERBOSE,
 )
-_STEMS = """
-    no not never none nobody nothing nowhere neither nor cannot without unless lack lacks lacked lacking absence hardly
-    barely scarcely seldom rarely rather instead far anything fail fails failed failing unable refus\\w+ den(?:y|ies|ied|ying)
-    except excepting excluding other apart unlike false falsely untrue wrong wrongly incorrect incorrectly mistaken
-    mistakenly missing absent excluded omitted rejected unavailable unknown invalid myth misconception mistake error
-    would could might should if were had suppos\\w+ imagin\\w+ hypothetically let alleged allegedly purported
-    claims? idea notion belief assertion allegations? suggestion rumou?rs? theory purportedly so-called rumou?red whether asked asking wonder\\w* either
+_STEMS = r"""
+    no not never none nobody nothing nowhere neither nor cannot without unless or\s+not why\s+not
+    lack lacks lacked lacking absence hardly barely scarcely seldom rarely rather instead far anything
+    fail fails failed failing unable refus\w+ deny denies denied denying except excepting excluding other apart unlike
+    false falsely untrue wrong wrongly incorrect incorrectly mistaken mistakenly missing absent excluded omitted
+    rejected unavailable unknown invalid myth misconception mistake error
+    would could might should if were had suppos\w+ imagin\w+ hypothetically let what
+    claims? idea notion belief assertion allegations? suggestion rumou?rs? theory
+    alleged allegedly purported purportedly so-called rumou?red whether asked asking wonder\w* either
 """
-_ANY_STEM = re2.compile(rf"(?i)\b(?:{'|'.join(_STEMS.split())})\b|n['’]t\b")
-"""A look in linear time that spares most texts the slower one: a stem of each cue."""
-
-_IN_PLACE = str.maketrans({"’": "'", "İ": "I"})
+_STEM = re2.compile(rf"(?i)\b(?:{'|'.join(_STEMS.split())}|[a-z]+n['’]t)\b")
+"""The first word of each cue."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +96,30 @@ class Cue:
 
 def find_cues(text: str) -> tuple[Cue, ...]:
     """The cues of a text in their order; a pure function, fit for ``subject.view``."""
-    if not _may_hold_cue(text):
-        return ()
-    return tuple(
-        Cue(cast(CueKind, found.lastgroup), found.start(), found.end())
-        for found in _WORDS.finditer(in_place_lower(text))
-        if found.lastgroup != "idiom"
-    )
+    cues = []
+    lowered = ""
+    past = 0
+    for place in _places(text):
+        lowered = lowered or in_place_lower(text)
+        found = _WORDS.match(lowered, place) if place >= past else None
+        if found:
+            past = found.end()
+            if found.lastgroup != "idiom":
+                cues.append(Cue(cast(CueKind, found.lastgroup), place, past))
+    return tuple(cues)
 
 
 def in_place_lower(text: str) -> str:
     """Lower case with plain apostrophes, every character in its place."""
-    return text.translate(_IN_PLACE).lower()
+    if text.isascii():
+        return text.lower()
+    # Of all characters only the dotted capital I grows when it is lowered.
+    return text.replace("’", "'").replace("İ", "I").lower()
 
 
-def _may_hold_cue(text: str) -> bool:
+def _places(text: str) -> list[int]:
+    """Where cues may begin, found in linear time and many times faster than the cues themselves."""
     try:
-        return _ANY_STEM.search(text) is not None
-    except UnicodeEncodeError:  # a lone surrogate, which RE2 cannot take
-        return True
+        return [stem.start() for stem in _STEM.finditer(text)]
+    except UnicodeEncodeError:  # RE2 cannot take a lone surrogate
+        return [stem.start() for stem in _STEM.finditer(_SURROGATE.sub("?", text))]

@@ -28,14 +28,17 @@ _INVISIBLE = (
     + "".join(map(chr, range(0x2060, 0x2070)))  # word joiner, isolates
     + "".join(map(chr, range(0xFE00, 0xFE10)))  # variation selectors
 )
-_SAME_LOOKS = str.maketrans(
+_PLAIN = (
     dict.fromkeys(_HYPHENS, "-")
     | dict.fromkeys(_SINGLE_QUOTES, "'")
     | dict.fromkeys(_DOUBLE_QUOTES, '"')
     | dict.fromkeys(_INVISIBLE, "")
 )
-_MAY_CHANGE = re.compile(r"(?P<space>^\s+|\s{2,})|[!-~]?[^\x00-\x7f\s‘’“”–—]+")
-"""Places where folding may change the length; the commonest typography never does."""
+_FANCY = re.compile(f"[{re.escape(''.join(_PLAIN))}]")
+"""One pass of this is several times faster than ``str.translate``, since a text holds few of them."""
+_SPACES = re.compile(r"\s\s+")
+_UNCOMMON = re.compile(r"[^\x00-\x7f\s‘’“”–—]+")
+"""Where folding may change the length; the commonest typography never does."""
 _ATTACHES = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u1160-\u11ff\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a]"
 ).match
@@ -129,11 +132,17 @@ def _fold(text: str, *, is_cased: bool) -> str:
         if "`" in text:
             text = text.replace("`", "'")
         return " ".join((text if is_cased else text.lower()).split())
-    text = unicodedata.normalize("NFKC", text.translate(_SAME_LOOKS))
+    text = unicodedata.normalize("NFKC", _FANCY.sub(_plain, text))
     if not is_cased:
         text = unicodedata.normalize("NFKC", text.casefold())
-    # Composition can bring forth what was looked for above: a fullwidth apostrophe, a spacing accent.
-    return " ".join(text.translate(_SAME_LOOKS).split())
+    if "`" in text or not text.isascii():
+        # Composition can bring forth what was looked for above: a fullwidth apostrophe, a spacing accent.
+        text = _FANCY.sub(_plain, text)
+    return " ".join(text.split())
+
+
+def _plain(fancy: re.Match[str]) -> str:
+    return _PLAIN[fancy.group()]
 
 
 def _folded_length(block: str, end: int, *, is_cased: bool) -> int:
@@ -142,14 +151,19 @@ def _folded_length(block: str, end: int, *, is_cased: bool) -> int:
 
 def _change_marks(text: str, *, is_cased: bool) -> _Marks:
     """Where each stretch that kept its length begins."""
+    changes = [(gap.start(), gap.end(), 1) for gap in _SPACES.finditer(text) if gap.start()]
+    leading = len(text) - len(text.lstrip())
+    if leading:
+        changes.insert(0, (0, leading, 0))
+    if not text.isascii():
+        for part in _UNCOMMON.finditer(text):
+            start, end = part.span()
+            start -= 1 if start and _ATTACHES(text[start]) else 0
+            changes.append((start, end, len(_fold(text[start:end], is_cased=is_cased))))
+        changes.sort()
     folded, raw = [0], [0]
     removed = 0
-    for place in _MAY_CHANGE.finditer(text):
-        start, end = place.span()
-        if place.lastgroup == "space":
-            kept = 1 if start else 0
-        else:
-            kept = len(_fold(place.group(), is_cased=is_cased))
+    for start, end, kept in changes:
         if kept != end - start:
             removed += end - start - kept
             folded.append(end - removed)

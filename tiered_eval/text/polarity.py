@@ -41,9 +41,10 @@ _NEXT_CLAUSE = re.compile(
 _SENTENCE_START = re.compile(r"(?:^|[.!?\n])\s*$")
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where)\b[^,.;:]*$")
 _COPULA = re.compile(r"\b(?:is|was|are|were)\b")
+_VERBAL = re.compile(r"[a-z]+n't|not|never|cannot|no\s+longer|(?:fail\w*|unable|refus\w+)\s+to")
 _BETWEEN = re.compile(
     r"[\s\"'”’)\]*_`]*(?:[:(–—-]\s*)?(?:(?:is|was|are|were|be|been|being|has|have|had|does|do|did|can|could|will|would"
-    r"|should|may|might|must|also|still|actually|currently|probably|definitely|certainly|therefore|considered)\s+)*"
+    r"|should|may|might|must|also|still|actually|currently|probably|definitely|certainly|therefore|considered|a|an|the|common)\s+)*"
 )
 """All that may stand between a match and the words that deny it from behind."""
 
@@ -74,11 +75,18 @@ def doubt_at(text: str, start: int, end: int, cues: Sequence[Cue] | None = None)
     near = find_cues(text[begin:stop]) if cues is None else _cues_between(cues, begin, stop)
     if near and (doubt := _doubt_by_cues(text[begin:stop], start - begin, end - begin, near)):
         return doubt
-    if _DIGIT.search(text, start, end) and (
-        _OR_AFTER.match(text, end, stop) or _OR_BEFORE.search(text[max(0, start - _LOOK_AFTER) : start])
-    ):
+    if _is_candidate(text, start, end):
         return "one of several"
     return quotation_doubt(text, start, end)
+
+
+def _is_candidate(text: str, start: int, end: int) -> bool:
+    """Does a value with digits stand beside an "or" and another one?"""
+    near = text[max(0, start - _LOOK_AFTER) : end + _LOOK_AFTER]
+    if " or " not in near or not _DIGIT.search(text, start, end):
+        return False
+    before = text[max(0, start - _LOOK_AFTER) : start]
+    return bool(_OR_AFTER.match(text, end, end + _LOOK_AFTER) or _OR_BEFORE.search(before))
 
 
 def _cues_between(cues: Sequence[Cue], begin: int, stop: int) -> Sequence[Cue]:
@@ -110,7 +118,8 @@ def _doubt_by_cues(near: str, start: int, end: int, cues: Sequence[Cue]) -> str 
 def _reaches(text: str, cue: Cue, start: int, end: int) -> bool:
     """Does a cue turn round the match, either from before or, as its predicate, from behind?"""
     if cue.start >= end:
-        return cue.kind in ("denial", "predicate") and _BETWEEN.fullmatch(text, end, cue.start) is not None
+        denies_subject = cue.kind == "predicate" or _VERBAL.fullmatch(text, cue.start, cue.end)
+        return bool(denies_subject) and _BETWEEN.fullmatch(text, end, cue.start) is not None
     if cue.end > start or cue.kind == "predicate" or text.startswith((",", ".", ":"), cue.end):
         return False
     if _ENDS_REACH.search(text, cue.end, start) or _NEXT_CLAUSE.search(text, cue.end, start):
