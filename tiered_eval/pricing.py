@@ -45,13 +45,13 @@ MILLION = 10**6
 
 PRICE_PROVIDERS = {
     "anthropic": "anthropic",
+    "gemini": "google",
     "openai": "openai",
     "openai-decisions": "openai-decisions",
+    "openrouter": "openrouter",
 }
-"""Our prefix to the provider id of the price data; anything else is priced by the user."""
-
-COMPATIBLE_PRICE_PROVIDERS = {"openrouter": "openrouter", "gemini": "google"}
-"""Profiles of ``compatible:`` whose model names are the vendor's own. An Azure deployment's name says nothing."""
+"""Our prefix to the provider id of the price data. Any other is priced by the user: a model of one's own costs
+what its owner says, and the name of an Azure deployment says nothing about what runs behind it."""
 
 UNPRICED_OUTPUT = frozenset({"openai-decisions"})
 """Providers whose output is free by their price list; anywhere else an absent output price is an unknown one."""
@@ -140,8 +140,8 @@ class Price:
     has_free_output: bool = False
 
     def cost_pico(self, usage: Usage, at: datetime) -> int:
-        """The bill for ``usage``; the provider's own figure wins where it gives one."""
-        if usage.cost_usd is not None:
+        """The bill for ``usage``; the provider's own figure wins where it gives one that can be."""
+        if usage.cost_usd is not None and usage.cost_usd.is_finite() and usage.cost_usd >= 0:
             return pico_from_usd(usage.cost_usd)
         return self.rates_at(at, usage.service_tier).cost_pico(usage)
 
@@ -296,6 +296,11 @@ def _price_from_override(model: str, entry: Any) -> Price:
         wrong = ", ".join(sorted(map(str, unknown or missing)))
         raise ConfigError(f"{place}: {'unknown' if unknown else 'missing'} {wrong}; give input and output")
     rate = {name: Rate(pico_from_usd(_amount(value, place))) for name, value in entry.items()}
+    return _flat_price(model, "given by the user", rate)
+
+
+def _flat_price(model: str, source: str, rate: Mapping[str, Rate]) -> Price:
+    """A price that is the same at any time and in any tier; what is not named costs what input costs."""
     rates = Rates(
         input=rate["input"],
         output=rate["output"],
@@ -303,7 +308,7 @@ def _price_from_override(model: str, entry: Any) -> Price:
         cache_write=rate.get("cache_write", rate["input"]),
         cache_write_long=rate.get("cache_write", rate["input"]),
     )
-    return Price(model=model, source="given by the user", rates_at=lambda at, tier: rates)
+    return Price(model=model, source=source, rates_at=lambda at, tier: rates)
 
 
 def _amount(value: object, place: str) -> Decimal:
@@ -317,15 +322,17 @@ def _amount(value: object, place: str) -> Decimal:
 
 
 def _price_from_data(model: str) -> Price:
-    prefix, name = _price_reference(model)
-    if prefix is None:
+    prefix, _, name = model.partition(":")
+    if prefix == "replay":
+        return _flat_price(model, "recorded, not called", dict.fromkeys(("input", "output"), Rate(0)))
+    if prefix not in PRICE_PROVIDERS:
         raise PriceUnknown(model)
     from importlib.metadata import version
 
     from genai_prices.data_snapshot import get_snapshot
 
     try:
-        provider, info = get_snapshot().find_provider_model(name, None, prefix, None)
+        provider, info = get_snapshot().find_provider_model(name, None, PRICE_PROVIDERS[prefix], None)
     except LookupError:
         raise PriceUnknown(model) from None
     price = Price(
@@ -336,15 +343,6 @@ def _price_from_data(model: str) -> Price:
     )
     price.rates_at(datetime.now(UTC), None)
     return price
-
-
-def _price_reference(model: str) -> tuple[str | None, str]:
-    """(provider id of the price data or None, model name there) for ``provider:name``."""
-    prefix, _, name = model.partition(":")
-    if prefix == "compatible":
-        profile, _, name = name.partition(":")
-        return COMPATIBLE_PRICE_PROVIDERS.get(profile), name.partition("@")[0]
-    return PRICE_PROVIDERS.get(prefix), name
 
 
 def _dated_rates(model: str, provider: Provider, info: ModelInfo) -> Callable[[datetime, str | None], Rates]:

@@ -77,7 +77,11 @@ class Writer:
 
     def _put(self, change: _Change) -> None:
         if self._is_closed or not self._thread.is_alive():
-            raise self._failure or LedgerError(f"{self._path}: the ledger is closed")
+            raise (
+                LedgerError(str(self._failure))
+                if self._failure
+                else LedgerError(f"{self._path}: the ledger is closed")
+            )
         self._changes.put(change)
 
     def _run(self) -> None:
@@ -152,7 +156,8 @@ def _resolve(changes: list[_Change], failure: LedgerError | None) -> None:
         if failure is None:
             change.future.set_result(change.result)
         else:
-            change.future.set_exception(failure)
+            # One of its own for each: a traceback grows each time that its exception is raised.
+            change.future.set_exception(LedgerError(str(failure)))
 
 
 def _retrieve(future: asyncio.Future[Any]) -> None:

@@ -1,0 +1,6 @@
+"""One model call, end to end: the one place that knows cache, budget, ledger, pacing, retries and providers."""
+
+from tiered_eval.calls.gateway import Gateway, provider_of
+from tiered_eval.calls.tally import CallStatistics
+
+__all__ = ["CallStatistics", "Gateway", "provider_of"]
