@@ -11,7 +11,16 @@ import pytest
 
 from tiered_eval.errors import ConfigError, JudgeMissing, UnreadableReply
 from tiered_eval.prompting import MAX_JUDGED_CHARS
-from tiered_eval.records import Case, Completed, Expectation, ModelReply, ModelRequest, Outcome, Usage
+from tiered_eval.records import (
+    Case,
+    Completed,
+    Evidence,
+    Expectation,
+    ModelReply,
+    ModelRequest,
+    Outcome,
+    Usage,
+)
 from tiered_eval.scorers.base import AskingScorer
 from tiered_eval.scorers.judge import Judge, judge_request
 from tiered_eval.text.subject import Subject
@@ -191,6 +200,34 @@ def test_structured_parts_reach_the_judge_of_a_requirement():
 
     assert '"fields": {"tool_calls": [{"name": "lookup_po"}]}' in sent
     assert sent.count("net 45") == 1
+
+
+def test_a_response_that_is_all_structure_is_sent_once():
+    """Where the text is the JSON of the fields, the judge sees it as the response only."""
+    fields = {"po": "PO-4471", "pallets": 45}
+
+    request = judge_request(
+        expectation("requirement", "Is complete"), subject(json.dumps(fields), fields=fields)
+    )
+
+    assert "fields" not in request.user_text("N").partition("END OF DATA")[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    [
+        pytest.param("requirement", "fail", id="the judge saw the tool call"),
+        pytest.param("must-contain", "unsure", id="a statement has to be in the text"),
+    ],
+)
+async def test_evidence_may_be_in_what_the_judge_was_shown(kind: str, state: str):
+    """A requirement is judged on the tool calls as well, so they count as evidence; a statement is not."""
+    case = subject("I reserved 12 places.", fields={"tool_calls": [{"name": "reserve", "places": 21}]})
+
+    outcome = await Judge().ask(expectation(kind, "Reserves 12"), case, says("not-met", '"places": 21'))
+
+    assert outcome.state == state
+    assert outcome.evidence == (Evidence('"places": 21') if state == "fail" else None)
 
 
 def test_the_same_expectation_asks_the_same_question():

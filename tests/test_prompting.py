@@ -283,3 +283,11 @@ def test_schema_names_are_what_providers_take(name: str):
 
     assert request.schema_name.replace("_", "").replace("-", "").isalnum()
     assert len(request.schema_name) <= 64
+
+
+def test_every_prompt_is_documented():
+    """The page on prompts names each of them, with the hash of the example it gives."""
+    page = (Path(__file__).parent.parent / "docs" / "prompts.md").read_text("utf-8")
+
+    assert all(f"`{name}`" in page for name in NAMES)
+    assert load_prompt("judge/requirement").label in page

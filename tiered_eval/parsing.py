@@ -54,9 +54,12 @@ class Judgement:
 
 
 def judgement_parser(
-    *, response: str, levels: Sequence[int] | None = None
+    *, response: str, fields: str = "", levels: Sequence[int] | None = None
 ) -> Callable[[ModelReply], Judgement]:
     """A parser for replies about ``response``; with ``levels``, for scores on that scale.
+
+    Args:
+        fields: the structured parts of the response as the judge saw them; evidence may come from there too.
 
     The parser raises:
         UnreadableReply: the reply is malformed, cut off, or does not echo its nonce.
@@ -74,6 +77,8 @@ def judgement_parser(
                 _unreadable(reply, f"score {score} is not one of the levels {list(levels)}")
         quote = answer["evidence"].strip()
         found = find_quote(quote, response)
+        if found is None and (field := find_quote(quote, fields)):
+            found = Evidence(field.quote)
         return Judgement(
             verdict=answer["verdict"],
             rationale=" ".join(answer["rationale"].split()),

@@ -28,6 +28,7 @@ from tiered_eval.records import ModelRequest
 __all__ = [
     "MAX_JUDGED_CHARS",
     "Prompt",
+    "as_json",
     "cut_middle",
     "load_prompt",
     "prompts_root",
@@ -145,7 +146,7 @@ def quote_data(judged: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     for key, value in judged.items():
         if value is None:
             continue
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        text = value if isinstance(value, str) else as_json(value)
         if (left_out := len(text) - MAX_JUDGED_CHARS) > 0:
             notes.append(f"`{key}` was too long: {left_out:,} characters were left out of its middle.")
             value = cut_middle(text)
@@ -159,9 +160,14 @@ def quote_data(judged: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     return f"{{\n{lines}\n}}"
 
 
+def as_json(value: Any) -> str:
+    """One line of JSON with readable letters, as judged material is written."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def _quote(value: Any) -> str:
     """JSON with readable letters, and escapes for what cannot be seen."""
-    return _UNSEEN.sub(_escaped, json.dumps(value, ensure_ascii=False, default=str))
+    return _UNSEEN.sub(_escaped, as_json(value))
 
 
 def _escaped(match: re.Match[str]) -> str:

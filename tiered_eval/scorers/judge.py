@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from tiered_eval.errors import ConfigError, JudgeMissing
 from tiered_eval.parsing import Judgement, judgement_parser
-from tiered_eval.prompting import MAX_JUDGED_CHARS, render, smuggled_characters
+from tiered_eval.prompting import MAX_JUDGED_CHARS, as_json, render, smuggled_characters
 from tiered_eval.records import Expectation, ModelRequest, Outcome, OutcomeState, Tier, Value
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
@@ -79,7 +79,9 @@ class Judge:
         """
         request = judge_request(expectation, subject)
         scale = _scale_of(expectation)
-        parse = judgement_parser(response=subject.text, levels=tuple(scale.levels) if scale else None)
+        shown = "" if expectation.kind in _STATEMENT_TASKS else as_json(_unsaid_fields(subject) or {})
+        levels = tuple(scale.levels) if scale else None
+        parse = judgement_parser(response=subject.text, fields=shown, levels=levels)
         models = _models_of(expectation) or self.models or tuple(services.judges)
         if not models:
             raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
@@ -140,11 +142,22 @@ def judge_request(expectation: Expectation, subject: Subject) -> ModelRequest:
 
 def _unsaid_fields(subject: Subject) -> Mapping[str, Any] | None:
     """The structured parts of the response, without what is its text anyway."""
-    return {key: value for key, value in subject.case.fields.items() if value != subject.text} or None
+    fields = subject.case.fields
+    if subject.text.startswith("{") and _is_json_of(subject.text, fields):
+        return None
+    return {key: value for key, value in fields.items() if value != subject.text} or None
+
+
+def _is_json_of(text: str, fields: Mapping[str, Any]) -> bool:
+    """Is the text the fields themselves, as it is where a response is structured and nothing else?"""
+    try:
+        return bool(json.loads(text) == fields)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _text_of(value: Value) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return value if isinstance(value, str) else as_json(value)
 
 
 def _models_of(expectation: Expectation) -> tuple[str, ...]:
