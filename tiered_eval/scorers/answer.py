@@ -1,0 +1,46 @@
+"""A gold answer, or one of its aliases, given by the response to a question.
+
+The one idea: for a question with a short answer, finding the answer's words is nearly enough, and what is missing are
+a few doubts that belong to questions only (:mod:`tiered_eval.text.answers`): the words came from the question, the
+name is one of several candidates, the response says first that it does not know. With a doubt it climbs.
+
+Passes or is unsure; a right answer may be given in words that no alias holds. First step of the kind ``equivalent``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tiered_eval.profiles import Profile
+from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.answers import find_answers
+from tiered_eval.text.subject import Subject
+
+__all__ = ["Answer"]
+
+_AROUND = 60
+"""Characters of the response shown on each side of an answer."""
+
+
+class Answer:
+    """The answer scorer; free string work of the first tier."""
+
+    name: ClassVar[str] = "answer"
+    tier: ClassVar[Tier] = "exact"
+
+    def __init__(self, profile: Profile | None = None) -> None:
+        """``profile`` is what every scorer is given; there is no threshold here."""
+
+    def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
+        """Does the response give ``value`` as its answer? One clean place is enough."""
+        doubted: Outcome | None = None
+        for named in find_answers(str(value), subject):
+            evidence = Evidence(_around(subject.text, named.start, named.end), named.start, named.end)
+            if named.doubt is None:
+                return Outcome("pass", "the response gives this answer", evidence=evidence)
+            doubted = doubted or Outcome("unsure", f"named, but: {named.doubt}", evidence=evidence)
+        return doubted or Outcome("unsure", "not named in these words")
+
+
+def _around(text: str, start: int, end: int) -> str:
+    return text[max(0, start - _AROUND) : end + _AROUND].strip()

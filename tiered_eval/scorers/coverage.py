@@ -1,0 +1,130 @@
+"""How much of a statement's information is in the response, and whether it is said there.
+
+The one idea: whether a response *says* something can mostly be seen from its words, if rare words count more than
+common ones (idf) and if one is strict about everything that can turn a sentence with the same words round. So the
+score is the share of the statement's information that one sentence carries, and a pass needs the threshold of the
+profile *and* silence from every guard (:mod:`tiered_eval.text.guards`).
+
+It passes or is unsure, and never says absent: a statement can be put in other words. Where a sentence goes on
+from the ones before it ("It was founded in 1998"), its subject may stand up to two sentences earlier.
+
+Route: after the exact and number checks, before the embedding tier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tiered_eval.profiles import Profile
+from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.answers import is_short_answer
+from tiered_eval.text.guards import objection
+from tiered_eval.text.idf import idf
+from tiered_eval.text.passages import Passage, passages, read_claim
+from tiered_eval.text.subject import Subject
+
+__all__ = ["Coverage", "covered_share"]
+
+LONGEST_RESPONSE = 200_000
+"""Characters; a longer response is not read for single sentences, it climbs."""
+LONGEST_CLAIM = 400
+"""Tokens; a longer expectation is a text of its own, which no sentence states."""
+SENTENCES_BACK = 2
+"""How far back the subject of a sentence may stand."""
+_QUOTE_CHARS = 240
+_FULL = 0.999
+
+
+class Coverage:
+    """The coverage tier; thresholds come from the profile, under ``coverage`` and the kind."""
+
+    name: ClassVar[str] = "coverage"
+    tier: ClassVar[Tier] = "coverage"
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+
+    def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
+        """Does a sentence of the response carry ``value``? Pass or unsure; the score is the share covered."""
+        threshold = expectation.options.get("threshold")
+        if threshold is None:
+            threshold = self._profile.threshold(self.name, expectation.kind)
+        if threshold is None:
+            return Outcome("unsure", f"no coverage threshold for {expectation.kind}")
+        claim = read_claim(value) if isinstance(value, str) else None
+        if claim is None or len(claim.tokens) > LONGEST_CLAIM:
+            return Outcome("unsure", "not a statement that one sentence could carry")
+        if len(subject.text) > LONGEST_RESPONSE:
+            return Outcome("unsure", "the response is too long to read sentence by sentence")
+        if expectation.kind == "equivalent" and is_short_answer(value):
+            return Outcome("unsure", "a short answer must be named, not covered")
+        return _outcome(claim, float(threshold), subject)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A sentence that may carry the claim."""
+
+    share: float
+    sentence: Passage
+    objection: str | None
+
+
+def _outcome(claim: Passage, threshold: float, subject: Subject) -> Outcome:
+    """The best place decides, a clean one before one with an objection."""
+    best: _Place | None = None
+    for place in _places(claim, subject.view(passages), min(threshold, _FULL)):
+        if place.objection == "denied" and place.share >= _FULL:
+            return _unsure(place, subject)  # said and denied in one response is for a judge, whatever else is there
+        if best is None or (place.objection is None, place.share) > (best.objection is None, best.share):
+            best = place
+    if best is None:
+        share = max((covered_share(claim, sentence) for sentence in subject.view(passages)), default=0.0)
+        return Outcome("unsure", f"{share:.0%} of the statement is in one sentence", score=share)
+    if best.objection is not None:
+        return _unsure(best, subject)
+    return Outcome(
+        "pass", f"{best.share:.0%} of the statement is there", score=best.share, evidence=_evidence(best, subject)
+    )
+
+
+def _places(claim: Passage, sentences: Sequence[Passage], threshold: float) -> Iterator[_Place]:
+    for at, sentence in enumerate(sentences):
+        share = covered_share(claim, sentence)
+        if share < threshold and at and _continues(claim, sentence, sentences[max(0, at - SENTENCES_BACK) : at]):
+            share = 1.0
+        if share >= threshold:
+            yield _Place(share, sentence, objection(claim, sentence))
+
+
+def _continues(claim: Passage, sentence: Passage, before: Sequence[Passage]) -> bool:
+    """Is all that the sentence lacks the claim's opening words, its subject, and stand those shortly before?"""
+    stems = [token.stem for token in claim.content]
+    missing = [stem for stem in stems if stem not in sentence.counts]
+    if len(missing) > len(stems) / 2 or set(stems[: len(missing)]) != set(missing):
+        return False
+    return all(any(stem in earlier.counts for earlier in before) for stem in missing)
+
+
+def covered_share(claim: Passage, place: Passage) -> float:
+    """Share of the claim's information, by idf of its content words, that is in ``place``; from 0 to 1."""
+    weights = [(idf(token.stem), token.stem in place.counts) for token in claim.content]
+    total = sum(weight for weight, _ in weights)
+    found = sum(weight for weight, is_there in weights if is_there)
+    return found / total if total else float(all(is_there for _, is_there in weights))
+
+
+def _unsure(place: _Place, subject: Subject) -> Outcome:
+    return Outcome(
+        "unsure",
+        f"the words are there, but: {place.objection}",
+        score=place.share,
+        evidence=_evidence(place, subject),
+    )
+
+
+def _evidence(place: _Place, subject: Subject) -> Evidence:
+    start, end = place.sentence.start, place.sentence.end
+    return Evidence(subject.text[start:end][:_QUOTE_CHARS], start, end)

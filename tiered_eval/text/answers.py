@@ -1,0 +1,203 @@
+"""A short gold answer in a response to a question: in which forms it may stand, and when finding it proves nothing.
+
+The one idea: a response that *names* the answer mostly *gives* it, if it does so in its opening sentence, unhedged. It
+does not when the question itself holds the words, when the name is part of a longer one, when the response
+lists several candidates before it comes to this one, or begins by saying that it does not know.
+
+Used by the answer scorer; coverage asks :func:`is_short_answer` and leaves short answers to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from tiered_eval.text.idf import idf
+from tiered_eval.text.passages import smallest
+from tiered_eval.text.polarity import doubt_at, find_cues
+from tiered_eval.text.sentences import split_sentences
+from tiered_eval.text.subject import Subject
+from tiered_eval.text.tokens import FUNCTION_WORDS, Token, tokens
+
+__all__ = ["Named", "find_answers", "is_short_answer"]
+
+SHORT = 4
+"""Content words; a longer gold answer is a statement."""
+_SLACK = 2
+"""Words that may stand between those of an answer in another order or form: "September 23, in 1889"."""
+_BARE = 3
+"""Words beside the answer in a response that is an answer and nothing else."""
+_MOST = 0.7
+"""Share of the gold's information that a bare answer must carry: "Madison" for "Madison, Wisconsin" does not."""
+_JOINED = 6
+"""Least letters for comparing without spaces: "sea shells" and "seashells"."""
+
+_LEADING = frozenset("the a an in at on by to from of for around about approximately".split())
+_IN_PARENTHESES = re.compile(r"\s*\(([^()]*)\)\s*")
+_OR = re.compile(r"\s+or\s+", re.IGNORECASE)
+_HEDGES = re.compile(
+    r"\b(?:one\s+of|some|several|various|includ\w+|such\s+as|others?|multiple|different|many|possibl[ey]|another|also|later"
+    r"|however|but|although|notable|definitive|other\s+hand)\b",
+    re.IGNORECASE,
+)
+"""Before an answer that comes late they say that it is one of several, or an afterthought."""
+_IGNORANCE = re.compile(
+    r"\b(?:sorry|as\s+an\s+ai|(?:do|does|did|could|can)(?:\s+not|n['’]t|not)\s+(?:have|find|access|know|mention|contain|provide|specify)"
+    r"|no\s+(?:information|evidence|mention)|unable|incorrect|not\s+(?:possible|clear|specified|provided|sure|mentioned|enough))\b",
+    re.IGNORECASE,
+)
+_MONTH_BEFORE = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:of\s+)?\Z", re.IGNORECASE
+)
+_YEAR = re.compile(r"[12]\d{3}")
+
+
+class Named(NamedTuple):
+    """One place where a response names an answer."""
+
+    start: int
+    end: int
+    doubt: str | None
+    """Why naming it there does not give it; None when it does."""
+
+
+def is_short_answer(value: str) -> bool:
+    """Is the gold answer a name, a date or a few words, not a statement?"""
+    return len(_content(tokens(value))) <= SHORT
+
+
+def find_answers(value: str, subject: Subject) -> Iterator[Named]:
+    """The places where the response names ``value``, in one of its forms."""
+    found = subject.view(tokens)
+    stems = [token.stem for token in found]
+    for form in _forms(value):
+        is_bare = len(found) <= len(form) + _BARE
+        for first, last in _occurrences(form, stems, found):
+            start, end = found[first].start, found[last].end
+            yield Named(start, end, _doubt(form, found, first, last, subject, is_bare=is_bare))
+    if found and _is_most_of(value, found, subject.case.input or ""):
+        yield Named(found[0].start, found[-1].end, None)
+
+
+@lru_cache(maxsize=4096)
+def _forms(value: str) -> tuple[tuple[Token, ...], ...]:
+    """The gold as it is written, without its article, its parentheses, its alternatives, its middle name."""
+    texts = [value, _IN_PARENTHESES.sub(" ", value), *_OR.split(value)]
+    texts += [inside for inside in _IN_PARENTHESES.findall(value) if inside.isupper() and inside.isalpha()]
+    forms: dict[tuple[str, ...], tuple[Token, ...]] = {}
+    for text in texts:
+        form = tokens(text)
+        while len(form) > 1 and form[0].word in _LEADING:
+            form = form[1:]
+        for variant in (form, _without_middle_name(form)):
+            if variant:
+                forms.setdefault(tuple(token.stem for token in variant), variant)
+    return tuple(forms.values())
+
+
+def _without_middle_name(form: tuple[Token, ...]) -> tuple[Token, ...]:
+    is_name = len(form) == 3 and all(token.is_capital and token.word.isalpha() for token in form)
+    return (form[0], form[2]) if is_name else ()
+
+
+def _occurrences(form: tuple[Token, ...], stems: list[str], found: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
+    """First and last index of each place: word for word; else the same words close together, or written as one."""
+    wanted = [token.stem for token in form]
+    size = len(wanted)
+    exact = [(at, at + size - 1) for at in _places(wanted[0], stems) if stems[at : at + size] == wanted]
+    if exact:
+        yield from exact
+        return
+    content = {token.stem for token in _content(form)}
+    if len(content) > 1 and (run := smallest(content, stems)) and run[1] - run[0] < len(content) + _SLACK:
+        yield run
+        return
+    joined = "".join(token.word for token in form)
+    if len(joined) >= _JOINED:
+        for width in (size - 1, size + 1):
+            for at in range(len(found) - width + 1) if width else ():
+                if found[at].word[0] == joined[0] and "".join(token.word for token in found[at : at + width]) == joined:
+                    yield at, at + width - 1
+
+
+def _places(stem: str, stems: list[str]) -> Iterator[int]:
+    at = -1
+    while stem in stems[at + 1 :]:
+        at = stems.index(stem, at + 1)
+        yield at
+
+
+def _doubt(
+    form: tuple[Token, ...], found: tuple[Token, ...], first: int, last: int, subject: Subject, *, is_bare: bool
+) -> str | None:
+    """Why naming the answer between the tokens ``first`` and ``last`` does not give it."""
+    text = subject.text
+    start, end = found[first].start, found[last].end
+    if (doubt := doubt_at(text, start, end, subject.view(find_cues))) is not None:
+        return doubt
+    if not is_bare:
+        if {token.stem for token in _content(form)} <= _question_stems(subject.case.input or ""):
+            return "the question holds these words"
+        if sum(len(token.word) for token in form) <= 2:
+            return "too short to be found by chance alone"
+        if _is_part_of_name(found, first, last, text):
+            return "part of a longer name"
+    if len(form) == 1 and _YEAR.fullmatch(form[0].word) and _MONTH_BEFORE.search(text, max(0, start - 24), start):
+        return "a full date where a year was expected"
+    return _lateness(subject, start)
+
+
+def _lateness(subject: Subject, start: int) -> str | None:
+    ignorance = subject.view(_first_ignorance)
+    if ignorance is not None and ignorance < start:
+        return "the response begins by saying that it does not know"
+    opening_end, hedge = subject.view(_opening)
+    if start >= opening_end and hedge is not None and hedge < start:
+        return "it comes late, as one of several"
+    return None
+
+
+def _first_ignorance(text: str) -> int | None:
+    match = _IGNORANCE.search(text)
+    return match.start() if match else None
+
+
+def _opening(text: str) -> tuple[int, int | None]:
+    """End of the first sentence, and where the first hedge is."""
+    sentences = split_sentences(text)
+    hedge = _HEDGES.search(text)
+    return (sentences[0].end if sentences else 0), (hedge.start() if hedge else None)
+
+
+def _is_part_of_name(found: tuple[Token, ...], first: int, last: int, text: str) -> bool:
+    """One capital word with another right beside it: "Elizabeth" in "Elizabeth Taylor"."""
+    if first != last or not found[first].is_capital:
+        return False
+    after = found[last + 1] if last + 1 < len(found) else None
+    before = found[first - 1] if first > 1 else None
+    return any(
+        other is not None
+        and other.is_capital
+        and text[min(other.end, found[first].end) : max(other.start, found[first].start)] == " "
+        for other in (after, before)
+    )
+
+
+def _is_most_of(value: str, found: tuple[Token, ...], question: str) -> bool:
+    """Is the response a bare answer that says nothing but words of the gold, and most of them by weight?"""
+    gold = {token.stem for token in _content(tokens(value))}
+    given = {token.stem for token in _content(found)}
+    if len(found) > len(gold) + _BARE or not given < gold or given <= _question_stems(question):
+        return False
+    return sum(map(idf, given)) >= _MOST * sum(map(idf, gold))
+
+
+def _content(form: tuple[Token, ...]) -> tuple[Token, ...]:
+    return tuple(token for token in form if token.word not in FUNCTION_WORDS) or form
+
+
+@lru_cache(maxsize=256)
+def _question_stems(question: str) -> frozenset[str]:
+    return frozenset(token.stem for token in tokens(question))
