@@ -165,7 +165,7 @@ async def _measure(suite: Suite, config: RunConfig, *, quiet: bool) -> tuple[Rep
     from tiered_eval.config import home_for
     from tiered_eval.reports import kept
     from tiered_eval.runner import evaluate
-    from tiered_eval.runner.run import new_run_id
+    from tiered_eval.runner.evaluator import new_run_id
 
     run_id = new_run_id()
     folder = kept.run_folder(home_for(suite, chosen=config.home), run_id)
