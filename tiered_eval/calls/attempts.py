@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 AnyReply: TypeAlias = ModelReply | EmbeddingReply
 Reply = TypeVar("Reply", ModelReply, EmbeddingReply)
 
+BYTES_A_TOKEN = 4
+"""For estimates of tokens, never for money."""
 TIMEOUT_GRACE_S = 0.5
 """The provider ends an attempt by itself, and can say which limit it was; this is the second line."""
 POLL_BASE_S = 0.05

@@ -12,8 +12,7 @@ import asyncio
 import random
 import secrets
 import time
-import uuid
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,9 +22,12 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from tiered_eval.budget import Budget
-from tiered_eval.calls.attempts import Attempts, Bought, Gate, Job, Reply
+from tiered_eval.calls.attempts import BYTES_A_TOKEN, Attempts, Bought, Gate, Job, Reply
+from tiered_eval.calls.embedding import batches_of, embedding_job, joined
+from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.replies import find_reply, payload_from_reply
 from tiered_eval.calls.tally import CallStatistics, Heading, Tally
+from tiered_eval.calls.vendors import Vendors, provider_of, rate_gates
 from tiered_eval.config import Mode
 from tiered_eval.errors import (
     CallsStopped,
@@ -35,40 +37,18 @@ from tiered_eval.errors import (
     NotKept,
     ProviderError,
     TieredEvalError,
-    UnreadableReply,
 )
 from tiered_eval.keys import content_key
 from tiered_eval.ledger import Kept, Ledger, Totals
 from tiered_eval.pricing import PriceBook, input_bound_tokens, pico_from_usd, usd_from_pico
 from tiered_eval.providers.base import EmbeddingProvider, Provider
-from tiered_eval.records import Completed, EmbeddingReply, ModelReply, ModelRequest, Usage
+from tiered_eval.records import Completed, EmbeddingReply, ModelReply, ModelRequest
 
-__all__ = ["Gateway", "provider_of"]
+__all__ = ["Gateway"]
 
 T = TypeVar("T")
 
-BYTES_A_TOKEN = 4
 MAX_ATTEMPTS = 5
-
-
-def provider_of(model: str) -> tuple[str, str]:
-    """(provider, the vendor's own name of the model) of ``provider:name``.
-
-    Raises:
-        ConfigError: there is no provider in it.
-    """
-    provider, colon, name = model.partition(":")
-    if not colon or not provider or not name:
-        raise ConfigError(f"model {model!r}: expected provider:name, such as anthropic:claude-haiku-5-5")
-    return provider, name
-
-
-@dataclass(slots=True)
-class _Flight:
-    """One call being made, and how many wait for it."""
-
-    task: asyncio.Task[_Answer]
-    askers: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,19 +106,20 @@ class Gateway:
         self._home = home
         self._scope = scope or run
         self._prices = prices
-        self._open_provider = open_provider
-        self._open_embedder = open_embedder
+        self._vendors = Vendors(
+            prices=prices,
+            open_provider=open_provider,
+            open_embedder=open_embedder,
+            make_gate=make_gate or rate_gates(concurrency=concurrency, clock=clock, sleep=sleep),
+        )
         self._mode = mode
-        self._concurrency = concurrency
         self._timeout_s = request_timeout_s
         self._deadline_s = deadline_s
         self._max_attempts = max_attempts
-        self._clock = clock
         self._sleep = sleep
         self._now = now
         self._rng = rng or random.Random()
         self._nonce = nonce
-        self._make_gate = make_gate or self._rate_gate
         self._cap = None if cap_usd is None else pico_from_usd(cap_usd)
         self._budget = Budget(self._cap)
         self._tally = Tally(clock)
@@ -155,12 +136,7 @@ class Gateway:
         )
         self._ledger: Ledger | None = None
         self._opening: asyncio.Lock = asyncio.Lock()
-        self._pricing: asyncio.Lock = asyncio.Lock()
-        self._providers: dict[str, Provider] = {}
-        self._embedders: dict[str, EmbeddingProvider] = {}
-        self._gates: dict[str, Gate] = {}
-        self._flights: dict[str, _Flight] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._flights: Flights[_Answer] = Flights()
         self._unusable = 0
         self._last_totals = Totals()
         self._is_closed = False
@@ -179,14 +155,8 @@ class Gateway:
             return
         self._is_closed = True
         self.refuse_new_calls(CallsStopped("the gateway is closed"))
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-        for provider in self._providers.values():
-            await provider.aclose()
-        for embedder in self._embedders.values():
-            await embedder.aclose()
+        await self._flights.aclose()
+        await self._vendors.aclose()
         if self._ledger is not None:
             self._last_totals = self._ledger.totals()
             self._ledger.close()
@@ -235,13 +205,16 @@ class Gateway:
         """
         if self._mode != "live":
             raise NotKept(model)
-        prefix, name = provider_of(model)
-        embedder = self._embedder(prefix)
-        await self._load_price(model)
-        replies = [
-            await self._embed_batch(batch, embedder, model, name) for batch in _batches(texts, embedder)
-        ]
-        return _joined(replies, model=name)
+        embedder = self._vendors.embedder(provider_of(model)[0])
+        await self._vendors.load_price(model)
+        replies = []
+        for batch in batches_of(texts, embedder):
+            job = embedding_job(batch, embedder, model, prices=self._prices, now=self._now)
+            got = await self._tried(job, None)
+            if isinstance(got, Kept):
+                raise LedgerError(f"{job.key}: the name of a new call is in the ledger already")
+            replies.append(got.reply)
+        return joined(replies, model=model)
 
     async def check_models(self, models: Sequence[str]) -> None:
         """Refuse models that could not be called, before the first call.
@@ -253,8 +226,8 @@ class Gateway:
         for model in models:
             prefix, _ = provider_of(model)
             if self._mode == "live":
-                self._provider(prefix)
-                await self._load_price(model)
+                self._vendors.provider(prefix)
+                await self._vendors.load_price(model)
 
     async def ledger(self) -> Ledger:
         """The ledger, opened now if it was not yet. Raises ConfigError, LedgerError."""
@@ -318,7 +291,7 @@ class Gateway:
     async def _replay(
         self, request: ModelRequest, parse: Callable[[ModelReply], T], model: str
     ) -> Completed[T]:
-        provider = self._provider("replay")
+        provider = self._vendors.provider("replay")
         reply = await provider.complete(request, model=model, nonce=self._nonce(), timeout_s=self._timeout_s)
         parsed = parse(reply)
         self._tally.serve_from_store(_heading(request, model), 0)
@@ -334,42 +307,9 @@ class Gateway:
         key: str,
         distrusted: bytes | None,
     ) -> Completed[T]:
-        """Join the flight for this key, or begin it."""
-        while True:
-            flight = self._flights.get(key)
-            is_first = flight is None
-            if flight is None:
-                flight = self._begin_flight(request, parse, model, key, distrusted)
-            await self._wait_for(key, flight)
-            if flight.task.cancelled():
-                raise CallsStopped("the gateway was closed while this call was open")
-            error = flight.task.exception()
-            if error is None:
-                return self._completed(request, parse, model, flight.task.result(), is_first=is_first)
-            if is_first or isinstance(error, TieredEvalError):
-                raise error
-            # The parser of whoever began the flight is broken. Ours may not be, and the reply is kept.
-
-    async def _wait_for(self, key: str, flight: _Flight) -> None:
-        """Wait until the flight has ended. It goes on while anybody waits for it."""
-        flight.askers += 1
-        try:
-            await asyncio.wait({flight.task})
-        finally:
-            flight.askers -= 1
-            if not flight.askers and not flight.task.done():
-                self._flights.pop(key, None)
-                flight.task.cancel()
-
-    def _completed(
-        self,
-        request: ModelRequest,
-        parse: Callable[[ModelReply], T],
-        model: str,
-        answer: _Answer,
-        *,
-        is_first: bool,
-    ) -> Completed[T]:
+        answer, is_first = await self._flights.join(
+            key, lambda: self._fly(request, parse, model, key, distrusted)
+        )
         parsed = parse(answer.reply)
         heading = _heading(request, model)
         if not is_first:
@@ -384,29 +324,6 @@ class Gateway:
             model=model,
         )
 
-    def _begin_flight(
-        self,
-        request: ModelRequest,
-        parse: Callable[[ModelReply], Any],
-        model: str,
-        key: str,
-        distrusted: bytes | None,
-    ) -> _Flight:
-        task = asyncio.create_task(self._fly(request, parse, model, key, distrusted))
-        flight = _Flight(task)
-        self._flights[key] = flight
-        self._tasks.add(task)
-
-        def land(done: asyncio.Task[_Answer]) -> None:
-            self._tasks.discard(done)
-            if self._flights.get(key) is flight:
-                del self._flights[key]
-            if not done.cancelled():
-                done.exception()  # seen, even where every asker has gone
-
-        task.add_done_callback(land)
-        return flight
-
     async def _fly(
         self,
         request: ModelRequest,
@@ -416,7 +333,7 @@ class Gateway:
         distrusted: bytes | None,
     ) -> _Answer:
         """Attempt after attempt, until one succeeds or trying again is pointless."""
-        await self._load_price(model)
+        await self._vendors.load_price(model)
         job = self._chat_job(request, parse, model, key)
         while True:
             got = await self._tried(job, distrusted)
@@ -432,7 +349,7 @@ class Gateway:
         self, request: ModelRequest, parse: Callable[[ModelReply], Any], model: str, key: str
     ) -> Job[ModelReply]:
         prefix, name = provider_of(model)
-        provider = self._provider(prefix)
+        provider = self._vendors.provider(prefix)
         return Job(
             key=key,
             provider=prefix,
@@ -447,34 +364,13 @@ class Gateway:
             payload=payload_from_reply,
         )
 
-    async def _embed_batch(
-        self, texts: Sequence[str], embedder: EmbeddingProvider, model: str, name: str
-    ) -> EmbeddingReply:
-        prefix, _ = provider_of(model)
-        job: Job[EmbeddingReply] = Job(
-            # Vectors are kept elsewhere, so there is nothing to find under this name.
-            key=f"embedding-{uuid.uuid4().hex}",
-            provider=prefix,
-            heading=Heading(tier="embedding", model=model, kind="embedding"),
-            tokens=sum(map(len, texts)) // BYTES_A_TOKEN + len(texts),
-            bound=lambda: self._prices.worst_case_texts_pico(texts, model, self._now()),
-            cost=lambda usage: self._prices.cost_pico(usage, model, self._now()),
-            send=lambda timeout_s: embedder.embed(texts, model=name, timeout_s=timeout_s),
-            check=lambda reply: _check_count(reply, len(texts), model),
-            payload=None,
-        )
-        got = await self._tried(job, None)
-        if not isinstance(got, Bought):
-            raise LedgerError(f"{job.key}: the name of a new call is in the ledger already")
-        return got.reply
-
     async def _tried(self, job: Job[Reply], distrusted: bytes | None) -> Bought[Reply] | Kept:
         """Attempts until one succeeds, within the deadline of the run; an open one is lost at the deadline."""
         # Imported here: a run whose answers are all kept needs neither.
         from tiered_eval import retrying
 
         ledger = await self.ledger()
-        gate = self._gate(job.heading.model)
+        gate = self._vendors.gate(job.heading.model)
         left_s = self._deadline_s()
         try:
             async with asyncio.timeout(None if left_s is None else max(0.0, left_s)) as limit:
@@ -492,41 +388,8 @@ class Gateway:
                 raise
             raise DeadlineReached("the time allowed for the run was used up during a call") from None
 
-    # ── what is opened when first used ───────────────────────────────────────────────────────────
-
     def _key(self, request: ModelRequest, model: str) -> str:
-        return content_key(request, model=model, origin=self._provider(provider_of(model)[0]).origin)
-
-    def _provider(self, prefix: str) -> Provider:
-        provider = self._providers.get(prefix)
-        if provider is None:
-            provider = self._providers[prefix] = self._open_provider(prefix)
-        return provider
-
-    def _embedder(self, prefix: str) -> EmbeddingProvider:
-        embedder = self._embedders.get(prefix)
-        if embedder is None:
-            if self._open_embedder is None:
-                raise ConfigError(f"no provider of embeddings serves the prefix {prefix!r}")
-            embedder = self._embedders[prefix] = self._open_embedder(prefix)
-        return embedder
-
-    def _gate(self, model: str) -> Gate:
-        gate = self._gates.get(model)
-        if gate is None:
-            gate = self._gates[model] = self._make_gate()
-        return gate
-
-    def _rate_gate(self) -> Gate:
-        from tiered_eval.pacing import RateGate
-
-        return RateGate(concurrency=self._concurrency, clock=self._clock, sleep=self._sleep)
-
-    async def _load_price(self, model: str) -> None:
-        """Have the price at hand: loading the data takes most of a second, so not on the event loop."""
-        if not self._prices.is_known(model):
-            async with self._pricing:
-                await asyncio.to_thread(self._prices.price, model)
+        return content_key(request, model=model, origin=self._vendors.provider(provider_of(model)[0]).origin)
 
 
 def _heading(request: ModelRequest, model: str) -> Heading:
@@ -539,43 +402,3 @@ def _can_read(parse: Callable[[ModelReply], Any], reply: ModelReply) -> bool:
     except ProviderError:
         return False
     return True
-
-
-def _check_count(reply: EmbeddingReply, wanted: int, model: str) -> None:
-    if len(reply.vectors) != wanted:
-        raise UnreadableReply(
-            f"{model}: {len(reply.vectors)} vectors came back for {wanted} texts", text="", model=model
-        )
-
-
-def _batches(texts: Sequence[str], embedder: EmbeddingProvider) -> Iterator[list[str]]:
-    """Texts in their order, as many at once as the vendor takes. Bytes bound the tokens."""
-    batch: list[str] = []
-    batch_bytes = 0
-    for text in texts:
-        size = len(text.encode("utf-8", "surrogatepass"))
-        if batch and (len(batch) >= embedder.max_batch or batch_bytes + size > embedder.max_batch_tokens):
-            yield batch
-            batch, batch_bytes = [], 0
-        batch.append(text)
-        batch_bytes += size
-    if batch:
-        yield batch
-
-
-def _joined(replies: Sequence[EmbeddingReply], *, model: str) -> EmbeddingReply:
-    """Several replies as one."""
-    if len(replies) == 1:
-        return replies[0]
-    costs = [reply.usage.cost_usd for reply in replies if reply.usage.cost_usd is not None]
-    return EmbeddingReply(
-        vectors=[vector for reply in replies for vector in reply.vectors],
-        model=replies[0].model if replies else model,
-        usage=Usage(
-            input_tokens=sum(reply.usage.input_tokens for reply in replies),
-            output_tokens=sum(reply.usage.output_tokens for reply in replies),
-            is_estimated=any(reply.usage.is_estimated for reply in replies),
-            cost_usd=sum(costs, Decimal(0)) if costs else None,
-        ),
-        latency_s=sum(reply.latency_s for reply in replies),
-    )

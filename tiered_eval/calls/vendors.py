@@ -1,0 +1,98 @@
+"""What a gateway opens when it is first needed: providers, rate gates, prices."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from tiered_eval.calls.attempts import Gate
+from tiered_eval.errors import ConfigError
+from tiered_eval.pricing import PriceBook
+from tiered_eval.providers.base import EmbeddingProvider, Provider
+
+__all__ = ["Vendors", "provider_of", "rate_gates"]
+
+
+def provider_of(model: str) -> tuple[str, str]:
+    """(provider, the vendor's own name of the model) of ``provider:name``.
+
+    Raises:
+        ConfigError: there is no provider in it.
+    """
+    provider, colon, name = model.partition(":")
+    if not colon or not provider or not name:
+        raise ConfigError(f"model {model!r}: expected provider:name, such as anthropic:claude-haiku-5-5")
+    return provider, name
+
+
+def rate_gates(
+    *, concurrency: int, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
+) -> Callable[[], Gate]:
+    """Makes the rate gate of one model."""
+
+    def make() -> Gate:
+        # Imported here: a run whose answers are all kept makes none.
+        from tiered_eval.pacing import RateGate
+
+        return RateGate(concurrency=concurrency, clock=clock, sleep=sleep)
+
+    return make
+
+
+class Vendors:
+    """Each provider by its prefix, each gate by its model: opened once."""
+
+    def __init__(
+        self,
+        *,
+        prices: PriceBook,
+        open_provider: Callable[[str], Provider],
+        open_embedder: Callable[[str], EmbeddingProvider] | None,
+        make_gate: Callable[[], Gate],
+    ) -> None:
+        self.prices = prices
+        self._open_provider = open_provider
+        self._open_embedder = open_embedder
+        self._make_gate = make_gate
+        self._providers: dict[str, Provider] = {}
+        self._embedders: dict[str, EmbeddingProvider] = {}
+        self._gates: dict[str, Gate] = {}
+        self._pricing = asyncio.Lock()
+
+    def provider(self, prefix: str) -> Provider:
+        """Raises ConfigError: nobody serves that prefix."""
+        provider = self._providers.get(prefix)
+        if provider is None:
+            provider = self._providers[prefix] = self._open_provider(prefix)
+        return provider
+
+    def embedder(self, prefix: str) -> EmbeddingProvider:
+        """Raises ConfigError: nobody serves embeddings under that prefix."""
+        embedder = self._embedders.get(prefix)
+        if embedder is None:
+            if self._open_embedder is None:
+                raise ConfigError(f"no provider of embeddings serves the prefix {prefix!r}")
+            embedder = self._embedders[prefix] = self._open_embedder(prefix)
+        return embedder
+
+    def gate(self, model: str) -> Gate:
+        gate = self._gates.get(model)
+        if gate is None:
+            gate = self._gates[model] = self._make_gate()
+        return gate
+
+    async def load_price(self, model: str) -> None:
+        """Have the price at hand: loading the data takes a good part of a second, so not on the event loop.
+
+        Raises:
+            PriceUnknown: nobody knows it.
+        """
+        if not self.prices.is_known(model):
+            async with self._pricing:
+                await asyncio.to_thread(self.prices.price, model)
+
+    async def aclose(self) -> None:
+        for provider in self._providers.values():
+            await provider.aclose()
+        for embedder in self._embedders.values():
+            await embedder.aclose()
