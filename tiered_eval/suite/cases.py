@@ -7,6 +7,7 @@ one thing, or a name that is none, is refused: a mistyped ``expect`` must not be
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -70,7 +71,7 @@ class CaseReader:
             return None
         if not raw.keys() <= _KNOWN:
             self._report_unknown(raw, scope)
-        expectations = self._expectations(raw, scope)
+        expectations = self._expectations(raw, scope, is_whole=problems.error_count == before)
         response = self._response(raw, identity, scope)
         question = self._input(raw, scope)
         tags = self._tags(raw, scope) if "tags" in raw else ()
@@ -139,7 +140,8 @@ class CaseReader:
             )
         return given[0] if given else None
 
-    def _expectations(self, raw: Mapping[str, Any], scope: Scope) -> list[Expectation]:
+    def _expectations(self, raw: Mapping[str, Any], scope: Scope, *, is_whole: bool) -> list[Expectation]:
+        """The case's expectations; ``is_whole`` unless a mistyped name may have hidden some."""
         name = self._one_of(raw, EXPECT_NAMES, scope)
         before = scope.problems.error_count
         found: list[Expectation] = []
@@ -157,7 +159,7 @@ class CaseReader:
                     line=line,
                 )
             found += answers
-        if not found and scope.problems.error_count == before:
+        if not found and is_whole and scope.problems.error_count == before:
             scope.report(
                 "no-expectations",
                 "nothing is expected of the response",
@@ -286,8 +288,12 @@ class CaseReader:
             "fields": dict(case.fields),
             "meta": dict(case.meta),
         }
-        checked = self.read(raw, scope, number=0)
-        return None if checked is None else case
+        if case.tags:
+            raw["tags"] = case.tags
+        checked = self.read(
+            {name: value for name, value in raw.items() if value is not None}, scope, number=0
+        )
+        return checked if checked is None or case.where is None else replace(checked, where=case.where)
 
 
 class ResponseSource:

@@ -35,6 +35,9 @@ __all__ = ["FIELD_CONDITIONS", "Defaults", "ExpectationReader", "read_weight"]
 
 FIELD_CONDITIONS = ("equals", "contains", "one_of", "exists", "absent")
 
+DEFAULT_LEVEL_COUNT = 4
+"""How many levels a rubric has when its author gives none; their words are the judge's."""
+
 _COMMON = frozenset({"id", "weight", "dimension", "tags", "scorer", "enabled", "escalate"})
 _VALUES = ("value", "values", "any", "all")
 _ALIASES = {"criteria": "value", "criterion": "value", "text": "value", "expected": "value"}
@@ -366,7 +369,7 @@ class ExpectationReader:
                 options[name] = parse_option(info, raw)
             except BadValue as fault:
                 settings.report(fault.rule, fault.message, fault.fix, name)
-        return MappingProxyType(options) if options else _NO_OPTIONS
+        return options or _NO_OPTIONS
 
     def options_for(self, kind: str, scorer: str | None, *, escalate: bool) -> dict[str, OptionInfo]:
         """The options that such an expectation may have, kept."""
@@ -511,14 +514,20 @@ def _condition_values(options: Mapping[str, Any], settings: _Settings) -> tuple[
 
 
 def _check_pass_at(options: Mapping[str, Any], settings: _Settings) -> None:
-    levels, pass_at = options.get("levels"), options.get("pass_at")
-    if pass_at is None:
+    """A rubric that passes at its lowest level, or above its highest, decides nothing."""
+    pass_at = options.get("pass_at")
+    if pass_at is None or 0 < pass_at < 1:
         return
-    if levels is None and pass_at > 1:
+    levels = options.get("levels")
+    numbers = (
+        sorted(levels)
+        if isinstance(levels, dict)
+        else range(1, (len(levels) if levels else DEFAULT_LEVEL_COUNT) + 1)
+    )
+    if not numbers[0] < pass_at <= numbers[-1]:
         settings.report(
-            "out-of-range", f"{pass_at:g} is out of range", "give a share from 0 to 1, or levels", "pass_at"
-        )
-    if levels is not None and pass_at > len(levels):
-        settings.report(
-            "out-of-range", f"there is no level {pass_at:g}", f"give 1 to {len(levels)}", "pass_at"
+            "out-of-range",
+            f"pass_at {pass_at:g} leaves nothing to decide",
+            f"give a share between 0 and 1, or a level above {numbers[0]} and up to {numbers[-1]}",
+            "pass_at",
         )

@@ -16,6 +16,7 @@ from typing import Any
 
 from tiered_eval.catalogue import CATALOGUE, Catalogue
 from tiered_eval.errors import SuiteError
+from tiered_eval.lint import lint_case
 from tiered_eval.records import Case, Suite, SuiteSettings
 from tiered_eval.suite.cases import CaseReader
 from tiered_eval.suite.csv_reader import RowReader
@@ -204,6 +205,8 @@ class _Loading:
         for case in reading.cases(self.problems, check_ids=True):
             case_count += 1
             expectation_count += len(case.expectations)
+            for problem in lint_case(case):
+                self.problems.note(problem)
             if not plan.is_stream:
                 kept.append(case)
         if source is not None:

@@ -7,7 +7,7 @@ The one idea: each type has one function that takes the raw value and returns th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -148,26 +148,31 @@ def parse_texts(raw: object) -> tuple[str, ...]:
     return (parse_text(raw),)
 
 
-def parse_levels(raw: object) -> tuple[str, ...]:
-    """A rubric's levels in words, worst first: a list, or a mapping of consecutive whole numbers.
+def parse_levels(raw: object) -> tuple[str, ...] | dict[int, str]:
+    """A rubric's levels in words, worst first: a list, or a mapping of whole numbers.
 
     Raises:
-        BadValue: fewer than two, repeated, or numbered with gaps.
+        BadValue: fewer than two, worded alike, or not numbered one by one.
     """
     if isinstance(raw, Mapping):
-        numbered = sorted((parse_integer(key), text) for key, text in raw.items())
-        numbers = [number for number, _ in numbered]
-        if numbers != list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True:
+        numbered = {parse_integer(number): parse_text(text) for number, text in raw.items()}
+        numbers = sorted(numbered)
+        if numbers != list(range(numbers[0], numbers[0] + len(raw))) if numbers else True:
             raise BadValue(
                 "bad-levels", "the levels are not numbered one by one", "number them 1, 2, 3 ..., worst first"
             )
-        raw = [text for _, text in numbered]
+        _check_levels([numbered[number] for number in numbers])
+        return {number: numbered[number] for number in numbers}
     levels = parse_texts(raw)
+    _check_levels(levels)
+    return levels
+
+
+def _check_levels(levels: Sequence[str]) -> None:
     if len(levels) < 2:
         raise BadValue("bad-levels", "a rubric needs two levels or more", "add levels, worst first")
     if len({level.casefold().strip() for level in levels}) != len(levels):
         raise BadValue("bad-levels", "two levels read the same", "word each level differently")
-    return levels
 
 
 def parse_json(raw: object) -> Any:

@@ -12,6 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, nearest
+from tiered_eval.errors import ConfigError
+from tiered_eval.gate import parse_gate
 from tiered_eval.records import SuiteSettings
 from tiered_eval.suite.expectations import Defaults, read_weight
 from tiered_eval.suite.options import (
@@ -63,7 +65,7 @@ def read_settings(raw: Mapping[str, Any], scope: Scope) -> SuiteSettings:
         budget_s=seconds,
         judges=_judges(raw, scope),
         embedder=_text(raw, "embedder", scope),
-        gate=_text(raw, "gate", scope),
+        gate=_gate(raw, scope),
         prices=_prices(raw, scope),
     )
 
@@ -76,6 +78,19 @@ def _text(raw: Mapping[str, Any], name: str, scope: Scope) -> str | None:
     except BadValue as fault:
         scope.report_bad(fault, field=name, line=line_of(raw, name, scope.line))
         return None
+
+
+def _gate(raw: Mapping[str, Any], scope: Scope) -> str | None:
+    gate = _text(raw, "gate", scope)
+    if gate is None:
+        return None
+    try:
+        parse_gate(gate)
+    except ConfigError as fault:
+        scope.report(
+            "bad-gate", str(fault), "mend the gate", field="gate", line=line_of(raw, "gate", scope.line)
+        )
+    return gate
 
 
 def _mapping(raw: Mapping[str, Any], name: str, known: tuple[str, ...], scope: Scope) -> Mapping[str, Any]:

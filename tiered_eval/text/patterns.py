@@ -26,7 +26,7 @@ MOST_REPEATS = 1000
 MOST_MEMORY = 8 * 2**20
 """Bytes that RE2 may use for one pattern."""
 
-_COUNT = re.compile(r"(?<=[{,])\d{1,9}")
+_COUNT = re.compile(r"(?<!\\)\{(\d*)(?:,(\d*))?\}")
 
 
 @lru_cache(maxsize=1024)
@@ -47,7 +47,7 @@ def compile_pattern(
         raise ValueError(f"it has {len(pattern)} characters, and {LONGEST_PATTERN} is the limit")
     if _depth(pattern) > DEEPEST_GROUPS:
         raise ValueError(f"its groups are nested more than {DEEPEST_GROUPS} deep")
-    if any(int(count) > MOST_REPEATS for count in _COUNT.findall(pattern)):
+    if engine == "regex" and any(_is_large(count) for pair in _COUNT.findall(pattern) for count in pair):
         raise ValueError(f"it repeats something more than {MOST_REPEATS} times")
     flags = "".join(
         letter for letter, is_set in (("i", ignore_case), ("m", multiline), ("s", dotall)) if is_set
@@ -77,6 +77,10 @@ def _compile_regex(pattern: str) -> Any:
         return regex.compile(pattern, regex.VERSION0, cache_pattern=False)
     except (regex.error, RecursionError, OverflowError, ValueError) as fault:
         raise ValueError(str(fault)) from None
+
+
+def _is_large(count: str) -> bool:
+    return len(count) > 4 or (count != "" and int(count) > MOST_REPEATS)
 
 
 def _depth(pattern: str) -> int:

@@ -1,0 +1,230 @@
+"""What is wrong, or only risky, about an expectation although it can be read.
+
+The one idea: a check that scores wrongly does so for ever and silently, so it is refused when it is defined:
+an embedder does not see a negation, a pattern with text behind its end never matches. Errors are what is
+sure to be wrong; warnings are what mostly is. Each rule has a name; ``docs/suites.md`` lists them all.
+
+``load_suite`` runs this over every case; ``lint_suite`` does it for suites that were made in Python.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+from tiered_eval.errors import Problem
+from tiered_eval.records import Case, Expectation, Suite
+from tiered_eval.text.patterns import compile_problem
+from tiered_eval.text.polarity import has_negation
+
+__all__ = ["RULES", "find_overlap", "lint_case", "lint_suite"]
+
+RULES = {
+    "negation-semantic": "a negation pinned to `semantic`: an embedder hardly sees it",
+    "trap-semantic": "a `must-not-contain` pinned to `semantic`: likeness cannot show absence",
+    "bad-regex": "a regular expression that cannot be compiled, can never match, or matches everything",
+    "overlapping-labels": "two labels of a classification of which one contains the other",
+    "contradiction": "the same value must and must not be contained",
+    "zero-weights": "all weights of a case are zero, so that its score is 0/0",
+    "short-literal": "a literal of one or two characters is found by chance (warning)",
+    "common-trap": "a `must-not-contain` of a word that nearly every response has (warning)",
+    "number-as-text": "a number pinned to `exact`: 45 is also 45.0, forty-five and 4.5e1 (warning)",
+    "sentence-as-text": "a whole sentence pinned to `exact` fails on any other wording (warning)",
+}
+"""Rule name to what it is about."""
+
+SHORTEST_LITERAL = 3
+SENTENCE_WORDS = 8
+
+_COMMON_WORDS = frozenset(
+    "a an and are as at be but by can could do does for from had has have he her his i if in is it its may of on or "
+    "our she so than that the their there they this to was we were what when which who will with would you your".split()
+)
+_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?%?")
+_LITERAL_KINDS = frozenset({"must-contain", "must-not-contain", "must-cite"})
+
+Finding: TypeAlias = tuple[str, str, str, Literal["error", "warning"]]
+"""Rule, message, fix, severity."""
+
+
+def lint_suite(suite: Suite) -> tuple[Problem, ...]:
+    """The problems of every case of a suite, in its order."""
+    return tuple(problem for case in suite.cases for problem in lint_case(case))
+
+
+def lint_case(case: Case) -> list[Problem]:
+    """The problems of one case, errors and warnings in the order of its expectations."""
+    problems: list[Problem] = []
+    kinds = set()
+    total = 0.0
+    for expectation in case.expectations:
+        kind = expectation.kind
+        kinds.add(kind)
+        total += expectation.weight
+        if _is_plain(expectation):
+            continue
+        for rule, message, fix, severity in _findings(expectation):
+            problems.append(_problem(case, expectation, rule, message, fix, severity))
+    if total == 0 and case.expectations:
+        fix = "give at least one expectation a weight above 0, or set `enabled: false` on the case"
+        problems.append(_problem(case, None, "zero-weights", "all weights are 0", fix, "error"))
+    if "must-not-contain" in kinds and "must-contain" in kinds:
+        problems.extend(_contradictions(case))
+    return problems
+
+
+def _findings(expectation: Expectation) -> Iterator[Finding]:
+    scorer = expectation.scorer
+    if scorer == "semantic":
+        yield from _semantic(expectation)
+    elif scorer == "regex":
+        yield from _regex(expectation)
+    elif expectation.kind in _LITERAL_KINDS:
+        yield from _literal(expectation)
+    labels = expectation.options.get("labels")
+    if labels is not None and (overlap := find_overlap(labels)):
+        yield (
+            "overlapping-labels",
+            f'the label "{overlap[0]}" is part of "{overlap[1]}"',
+            "choose labels of which none contains another",
+            "error",
+        )
+
+
+def _semantic(expectation: Expectation) -> Iterator[Finding]:
+    if expectation.kind == "must-not-contain":
+        yield (
+            "trap-semantic",
+            "a must-not-contain is pinned to semantic, which cannot show that something is absent",
+            "leave the scorer to the router, or pin `judge`",
+            "error",
+        )
+    for value in expectation.values:
+        if isinstance(value, str) and has_negation(value):
+            yield (
+                "negation-semantic",
+                f'"{_cut(value)}" turns on a negation, which semantic hardly sees',
+                "leave the scorer to the router, pin `judge`, or state it without the negation",
+                "error",
+            )
+
+
+def _regex(expectation: Expectation) -> Iterator[Finding]:
+    for value in expectation.values:
+        problem = compile_problem(str(value), expectation.options)
+        if problem is not None:
+            yield "bad-regex", f'the pattern "{_cut(str(value))}": {problem}', "mend the pattern", "error"
+
+
+def _literal(expectation: Expectation) -> Iterator[Finding]:
+    is_exact = expectation.scorer == "exact"
+    for value in expectation.values:
+        text = str(value).strip()
+        if expectation.kind == "must-not-contain" and text.casefold() in _COMMON_WORDS:
+            yield (
+                "common-trap",
+                f'"{text}" is in nearly every response',
+                "name the words that would be wrong",
+                "warning",
+            )
+        elif len(text) < SHORTEST_LITERAL and text.isascii() and not text.isdecimal():
+            yield (
+                "short-literal",
+                f'"{text}" is so short that it is found by chance',
+                "add the words around it",
+                "warning",
+            )
+        if is_exact and _NUMBER.fullmatch(text):
+            yield (
+                "number-as-text",
+                f'the number "{text}" is compared as text',
+                "pin `number`, or leave the scorer to the router",
+                "warning",
+            )
+        if is_exact and text.count(" ") + 1 >= SENTENCE_WORDS:
+            yield (
+                "sentence-as-text",
+                f'"{_cut(text)}" is compared word for word',
+                "leave the scorer to the router, unless the wording itself matters",
+                "warning",
+            )
+
+
+def _is_plain(expectation: Expectation) -> bool:
+    """Is there nothing to look at? The common case, answered quickly."""
+    if expectation.scorer is not None or expectation.options or expectation.kind == "must-not-contain":
+        return False
+    if expectation.kind not in _LITERAL_KINDS:
+        return True
+    return all(isinstance(value, str) and len(value) >= SHORTEST_LITERAL for value in expectation.values)
+
+
+def _contradictions(case: Case) -> Iterator[Problem]:
+    wanted = {
+        _normal(value): made
+        for made in case.expectations
+        if made.kind == "must-contain" and (made.match == "all" or len(made.values) == 1)
+        for value in made.values
+    }
+    for trap in case.expectations:
+        if trap.kind != "must-not-contain":
+            continue
+        for value in trap.values:
+            other = wanted.get(_normal(value))
+            if other is not None and _same_claim(other, trap):
+                yield _problem(
+                    case,
+                    trap,
+                    "contradiction",
+                    f'"{_cut(str(value))}" must be contained ({other.id}) and must not be',
+                    "remove one of the two",
+                    "error",
+                )
+
+
+def _same_claim(wanted: Expectation, trap: Expectation) -> bool:
+    """Is it the same value in the same unit, under the same settings?"""
+    return wanted.scorer == trap.scorer and dict(wanted.options) == dict(trap.options)
+
+
+def _normal(value: object) -> str:
+    return " ".join(str(value).casefold().split())
+
+
+def find_overlap(labels: Sequence[Any]) -> tuple[str, str] | None:
+    """The first two labels of which one is contained in the other, word for word; the shorter one first."""
+    words = [(str(label), f" {_normal(label)} ") for label in labels]
+    for (first, first_words), (second, second_words) in combinations(words, 2):
+        if first_words in second_words:
+            return first, second
+        if second_words in first_words:
+            return second, first
+    return None
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+def _problem(
+    case: Case,
+    expectation: Expectation | None,
+    rule: str,
+    message: str,
+    fix: str,
+    severity: Literal["error", "warning"],
+) -> Problem:
+    where = (expectation.where if expectation is not None else None) or case.where
+    return Problem(
+        file=where.file if where is not None else "",
+        line=where.line if where is not None else None,
+        case_id=case.id,
+        field=expectation.id if expectation is not None else "expect",
+        rule=rule,
+        message=message,
+        fix=fix,
+        severity=severity,
+    )
