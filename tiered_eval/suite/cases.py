@@ -59,7 +59,7 @@ class CaseReader:
         scope.case_id = None
         if isinstance(raw, Case):
             return self._made(raw, scope)
-        if not isinstance(raw, Mapping):
+        if not isinstance(raw, (dict, Mapping)):  # a dict is told much faster than any mapping
             scope.report(
                 "bad-case", "a case is no mapping", "write `id`, `response` and `expect` for each case"
             )

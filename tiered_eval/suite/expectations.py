@@ -29,7 +29,7 @@ from tiered_eval.suite.options import (
     unusable,
 )
 from tiered_eval.suite.scope import Scope
-from tiered_eval.suite.source import line_of, text_of
+from tiered_eval.suite.source import Located, LocatedList, line_of, text_of
 
 __all__ = ["FIELD_CONDITIONS", "Defaults", "ExpectationReader", "read_weight"]
 
@@ -41,6 +41,7 @@ DEFAULT_LEVEL_COUNT = 4
 _COMMON = frozenset({"id", "weight", "dimension", "tags", "scorer", "enabled", "escalate"})
 _VALUES = ("value", "values", "any", "all")
 _ALIASES = {"criteria": "value", "criterion": "value", "text": "value", "expected": "value"}
+_TEXT_KINDS = frozenset(KINDS) - {"behaviour"}
 _NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -57,6 +58,30 @@ class Defaults:
 
 
 _NO_DEFAULTS = Defaults()
+
+
+def _entries_of(raw: object) -> Sequence[Any] | None:
+    """The entries of a list, or of a mapping that is short for one; None when it is neither."""
+    if isinstance(raw, list | tuple):
+        return raw
+    if not isinstance(raw, Mapping):
+        return None
+    entries = LocatedList(0)
+    if "kind" in raw:
+        entries.append(raw)
+    else:
+        entries.extend({key: value} for key, value in raw.items())
+    if not isinstance(raw, Located):
+        return list(entries)
+    entries.line = raw.line
+    entries.lines = [raw.line] if "kind" in raw else [raw.lines[key] for key in raw]
+    return entries
+
+
+def _is_usable(text: str) -> bool:
+    return (
+        bool(text) and not text.isspace() and "\0" not in text and (text.isascii() or unusable(text) is None)
+    )
 
 
 @dataclass(slots=True)
@@ -85,42 +110,28 @@ class ExpectationReader:
 
     def read(self, raw: object, scope: Scope, *, field_name: str = "expect") -> list[Expectation]:
         """Every expectation of one case that is enabled; what is wrong is reported to ``scope``."""
-        entries: Sequence[Any]
-        if isinstance(raw, Mapping):
-            entries = [raw] if "kind" in raw else [{key: value} for key, value in raw.items()]
-            lines = [line_of(raw, None if "kind" in raw else key, scope.line) for key in raw]
-        elif isinstance(raw, list | tuple):
-            entries = raw
-            lines = None
-        else:
+        entries = _entries_of(raw)
+        if entries is None:
             scope.report(
                 "bad-expect",
                 "the expectations are no list",
                 "write one list entry an expectation, such as `- must-contain: PO-4471`",
                 field=field_name,
-                line=scope.line,
             )
             return []
         counts: dict[str, int] = {}
         taken: set[str] = set()
         expectations: list[Expectation] = []
-        where = None if scope.line is None else Where(file=scope.file, line=scope.line)
+        where = Where(file=scope.file, line=scope.line)
         for index, entry in enumerate(entries):
-            line = lines[index] if lines else line_of(raw, index, scope.line)
-            if isinstance(entry, Expectation):
-                kind, made = entry.kind, self.check(entry, scope)
-            else:
-                place = f"{field_name}[{index}]"
-                draft = self._draft(entry, scope, place, line)
-                if draft is None:
-                    continue
-                kind = draft.kind
-                number = counts[kind] = counts.get(kind, 0) + 1
-                if line != scope.line or where is None:
-                    where = Where(file=scope.file, line=line)
-                made = self._checked(draft, f"{kind}-{number}", scope, place, where)
+            line = line_of(entries, index, scope.line)
+            if line != where.line:
+                where = Where(file=scope.file, line=line)
+            made = self._quick(entry, counts, where)
             if made is None:
-                continue
+                made = self._slow(entry, counts, scope, f"{field_name}[{index}]", where)
+                if made is None:
+                    continue
             if made.id in taken:
                 scope.report(
                     "duplicate-id",
@@ -132,6 +143,29 @@ class ExpectationReader:
             taken.add(made.id)
             expectations.append(made)
         return expectations
+
+    def _quick(self, entry: object, counts: dict[str, int], where: Where) -> Expectation | None:
+        """The commonest entry, ``kind: text`` where there are no defaults, without a detour; None for others."""
+        if not isinstance(entry, dict) or len(entry) != 1 or self.defaults:
+            return None
+        ((kind, text),) = entry.items()
+        if type(text) is not str or kind not in _TEXT_KINDS or not _is_usable(text):
+            return None
+        number = counts[kind] = counts.get(kind, 0) + 1
+        match: Match = "any" if kind == "equivalent" else "all"
+        return Expectation(id=f"{kind}-{number}", kind=kind, values=(text,), match=match, where=where)
+
+    def _slow(
+        self, entry: object, counts: dict[str, int], scope: Scope, place: str, where: Where
+    ) -> Expectation | None:
+        """Any entry, by way of a draft."""
+        if isinstance(entry, Expectation):
+            return self.check(entry, scope)
+        draft = self._draft(entry, scope, place, where.line)
+        if draft is None:
+            return None
+        number = counts[draft.kind] = counts.get(draft.kind, 0) + 1
+        return self._checked(draft, f"{draft.kind}-{number}", scope, place, where)
 
     # From what is written to a draft
 
@@ -270,13 +304,6 @@ class ExpectationReader:
         kind = draft.kind
         defaults = self.defaults.get(kind, _NO_DEFAULTS)
         before = scope.problems.error_count
-        if not draft.settings and defaults is _NO_DEFAULTS:
-            values = self._texts(draft, scope, place)
-            if scope.problems.error_count != before:
-                return None
-            return Expectation(
-                id=automatic_id, kind=kind, values=values, match=draft.match, options=_NO_OPTIONS, where=where
-            )
         settings = _Settings(draft, defaults, scope, place)
         if not settings.flag("enabled", True):
             return None
@@ -311,10 +338,6 @@ class ExpectationReader:
 
     def _texts(self, draft: Draft, scope: Scope, place: str) -> tuple[str, ...]:
         values = draft.values
-        if len(values) == 1 and type(values[0]) is str:  # the common case, quickly
-            text = values[0]
-            if text and not text.isspace() and "\0" not in text and (text.isascii() or not unusable(text)):
-                return (text,)
         texts = []
         name = f"{place}.{draft.kind}"
         if not values:

@@ -77,6 +77,8 @@ class LocatedList(list[Any]):
 
 def line_of(container: object, key: str | int | None, default: int | None) -> int | None:
     """The line of an entry, or of the container when ``key`` is None; ``default`` where lines are unknown."""
+    if type(container) is dict or type(container) is list:
+        return default
     if isinstance(container, Located):
         return container.lines.get(key, container.line) if isinstance(key, str) else container.line
     if isinstance(container, LocatedList):
