@@ -72,11 +72,16 @@ async def serve(arguments: argparse.Namespace) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     if arguments.until_stdin_closes:
-        loop.add_reader(sys.stdin.fileno(), lambda: os.read(sys.stdin.fileno(), 4096) or stopped.set())
+        loop.add_reader(sys.stdin.fileno(), _stop_at_end_of_input, stopped)
     async with serve_loopback(settings_from(arguments), port=arguments.port) as server:
         sys.stdout.write(json.dumps({"port": server.port, "url": server.url}) + "\n")
         sys.stdout.flush()
         await stopped.wait()
+
+
+def _stop_at_end_of_input(stopped: asyncio.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 4096):
+        stopped.set()
 
 
 if __name__ == "__main__":
