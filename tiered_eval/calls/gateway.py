@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from tiered_eval.budget import Budget
 from tiered_eval.calls.attempts import BYTES_A_TOKEN, Attempts, Bought, Gate, Job, Reply
+from tiered_eval.calls.breaker import Breaker
 from tiered_eval.calls.embedding import batches_of, embedding_job, joined
 from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.replies import find_reply, payload_from_reply
@@ -135,7 +136,8 @@ class Gateway:
             rng=self._rng,
         )
         self._ledger: Ledger | None = None
-        self._opening: asyncio.Lock = asyncio.Lock()
+        self._opening: asyncio.Task[Ledger] | None = None
+        self._breaker = Breaker(clock)
         self._flights: Flights[_Answer] = Flights()
         self._unusable = 0
         self._last_totals = Totals()
@@ -155,6 +157,8 @@ class Gateway:
             return
         self._is_closed = True
         self.refuse_new_calls(CallsStopped("the gateway is closed"))
+        if self._opening is not None:
+            await asyncio.wait({self._opening})
         await self._flights.aclose()
         await self._vendors.aclose()
         if self._ledger is not None:
@@ -231,13 +235,17 @@ class Gateway:
 
     async def ledger(self) -> Ledger:
         """The ledger, opened now if it was not yet. Raises ConfigError, LedgerError."""
-        async with self._opening:
-            if self._ledger is None:
-                # Checking a large file takes a while: not on the event loop.
-                self._ledger = await asyncio.to_thread(Ledger.open, self._home)
-                before = self._ledger.totals(scope=self._scope)
-                self._budget.start_at(spent=before.settled, unknown=before.unknown)
-        return self._ledger
+        if self._ledger is not None:
+            return self._ledger
+        if self._opening is None:
+            # Its own task: whoever asked first may be cancelled while the file is being checked.
+            self._opening = asyncio.create_task(self._open_ledger())
+        await asyncio.wait({self._opening})
+        if self._opening.cancelled():
+            raise CallsStopped("the gateway is closed")
+        if (error := self._opening.exception()) is not None:
+            raise error.with_traceback(None)
+        return self._opening.result()
 
     def refuse_new_calls(self, why: TieredEvalError) -> None:
         """Let no further call leave; those in flight go on to their end. Askers get ``why``."""
@@ -260,6 +268,13 @@ class Gateway:
             damaged_replies=self._unusable + (ledger.damaged_replies if ledger is not None else 0),
             warnings=tuple(self._attempts.warnings),
         )
+
+    async def _open_ledger(self) -> Ledger:
+        # Checking a large file takes a while: not on the event loop.
+        self._ledger = ledger = await asyncio.to_thread(Ledger.open, self._home)
+        before = ledger.totals(scope=self._scope)
+        self._budget.start_at(spent=before.settled, unknown=before.unknown)
+        return ledger
 
     # ── kept replies ─────────────────────────────────────────────────────────────────────────────
 
@@ -369,12 +384,14 @@ class Gateway:
         # Imported here: a run whose answers are all kept needs neither.
         from tiered_eval import retrying
 
+        model = job.heading.model
+        self._breaker.check(model)
         ledger = await self.ledger()
-        gate = self._vendors.gate(job.heading.model)
+        gate = self._vendors.gate(model)
         left_s = self._deadline_s()
         try:
             async with asyncio.timeout(None if left_s is None else max(0.0, left_s)) as limit:
-                return await retrying.run(
+                got = await retrying.run(
                     lambda attempt: self._attempts.make(
                         job, attempt, ledger=ledger, gate=gate, distrusted=distrusted
                     ),
@@ -383,10 +400,15 @@ class Gateway:
                     sleep=self._sleep,
                     max_attempts=self._max_attempts,
                 )
+        except ProviderError as error:
+            self._breaker.failed(model, error)
+            raise
         except TimeoutError:
             if not limit.expired():
                 raise
             raise DeadlineReached("the time allowed for the run was used up during a call") from None
+        self._breaker.succeeded(model)
+        return got
 
     def _key(self, request: ModelRequest, model: str) -> str:
         return content_key(request, model=model, origin=self._vendors.provider(provider_of(model)[0]).origin)
