@@ -59,8 +59,8 @@ __all__ = ["run"]
 @click.option(
     "--request-timeout",
     type=DURATION,
-    default=120.0,
-    show_default="120s",
+    default="120s",
+    show_default=True,
     metavar="TIME",
     help="Bound on one attempt of one call.",
 )
