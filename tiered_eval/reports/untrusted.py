@@ -49,6 +49,8 @@ def one_line(text: str, limit: int = 200) -> str:
 
     At most ``limit`` characters; what was cut off shows as an ellipsis.
     """
+    if len(text) <= limit and text.isprintable() and "  " not in text:
+        return text.strip()  # by far the most: nothing in it needs looking at
     # Ten times the limit is enough to fill it and keeps a 10 MB response from being worked through.
     kept = _ESCAPE_SEQUENCE.sub("", text[: limit * 10])
     kept = _UNSEEN.sub("", _SPACE.sub(" ", kept)).strip()
