@@ -1,0 +1,230 @@
+"""What stands before a number: its sign, its currency, a limit ("at least"), or the rest of an identifier.
+
+The one idea: the neighbours decide whether digits are a number at all. Letters, underscores and hyphens
+glue them into an identifier, which is passed over; where the glue may also be a slip (``net-45``,
+``No.45``) the number is kept with a doubt. The other side is :mod:`tiered_eval.text.number_right`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tiered_eval.text.readings import Limit
+from tiered_eval.text.units import CURRENCY_SYMBOLS, find_currency, find_unit
+
+__all__ = ["Left", "look_left"]
+
+
+class Left(NamedTuple):
+    """What stands before a number."""
+
+    start: int
+    """Where sign and currency begin."""
+    is_negative: bool = False
+    currency: str | None = None
+    limit: Limit | None = None
+    is_approximate: bool = False
+    has_point: bool = False
+    """A decimal point without a zero before it: ``.5``."""
+    is_joined: bool = False
+    """A dash glues it to a number before: a range, a telephone number, an identifier."""
+    is_identifier: bool = False
+    doubt: str | None = None
+
+
+_MORE = (
+    "more than|over|above|greater than|exceeds?|exceeded|exceeding|in excess of|upwards? of|beyond"
+    "|(?:high|long|larg|old|lat|bigg)er than|>"
+)
+_LESS = "less than|under|below|fewer than|(?:low|short|small|young|earli|soon)er than|<"
+_FROM = "at least|(?:a )?minimum(?: of)?|min\\.?|starting (?:at|from)|as (?:low|few|little) as|≥|>=|=>"
+_UNTIL = (
+    "at (?:the )?most|up to|(?:a )?maximum(?: of)?|max\\.?|as (?:many|much|long|high|late) as|capped at|limited to"
+    "|≤|<=|=<"
+)
+_LIMIT = re.compile(
+    rf"(?:(?P<not>\b(?:no|not|n't|never|nothing|cannot|not to|may not|must not)\s)?"
+    rf"(?:(?P<more>(?<![\w-])(?:{_MORE}))|(?P<less>(?<![\w-])(?:{_LESS})))"
+    rf"|(?P<low>(?<![\w])(?:{_FROM}))|(?P<high>(?<![\w])(?:{_UNTIL})))\s*(?:(?:an?|total|the)\s*)?$"
+)
+_APPROXIMATE = re.compile(
+    r"(?:(?<![\w])(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca?\.|ca|some"
+    r"|estimated(?: at)?|close to|near|just (?:over|under|above|below|shy of))|[~≈±])"
+    r"\s*(?:(?:an?|the|us)\s*)?$"
+)
+_QUALIFIERS = frozenset(
+    "than over above exceed exceeds exceeded exceeding of beyond under below least minimum min min. at from as "
+    "most to maximum max max. a an the total about around approximately approx approx. roughly nearly almost "
+    "circa c. ca ca. some estimated near us".split()
+)
+_QUALIFIER_SIGNS = frozenset("~≈±<>≤≥=")
+_DECORATION = "*\"'([`“‘"
+_REACH = 40
+
+_WORD_BEFORE = re.compile(r"[^\W\d_]+\.?$")
+_CURRENCY_COUNTRY = re.compile(r"(?<![a-z])(?:us|ca|au|nz|hk|[cas])$")
+_MINUS_WORD = re.compile(r"(?<![\w-])(?:minus|negative)\s$")
+_OPENERS = " \t\n\u00a0([{*\"'=:,;<>|~≈`“‘/"
+
+
+def look_left(folded: str, lower: str, start: int) -> Left:
+    """What stands before the number that begins at ``start``."""
+    if start == 0:
+        return Left(0)
+    left = _attached(folded, lower, start)
+    if left.is_identifier or left.is_joined:
+        return left
+    at = left.start
+    reach = lower[max(0, at - _REACH) : at].rstrip(_DECORATION)
+    words = reach[-16:].split()
+    if not words:
+        return left
+    last = words[-1].strip(_DECORATION)
+    if last in ("minus", "negative"):
+        if found := _MINUS_WORD.search(lower, max(0, at - 12), at):
+            return left._replace(start=found.start(), is_negative=True)
+    elif last in _QUALIFIERS or (last and last[-1] in _QUALIFIER_SIGNS):
+        return left._replace(
+            limit=_limit(reach),
+            is_approximate=left.is_approximate or _APPROXIMATE.search(reach) is not None,
+        )
+    return left
+
+
+def _limit(reach: str) -> Limit | None:
+    found = _LIMIT.search(reach)
+    if found is None:
+        return None
+    if found["more"]:
+        return Limit("high", False) if found["not"] else Limit("low", True)
+    if found["less"]:
+        return Limit("low", False) if found["not"] else Limit("high", True)
+    return Limit("low" if found["low"] else "high", False)
+
+
+def _attached(folded: str, lower: str, start: int) -> Left:
+    """Sign, currency and glue directly before the digits."""
+    at, is_negative, has_point = start, False, False
+    currency = doubt = None
+    previous = lower[at - 1]
+    if previous in " \u00a0\n(":
+        pass
+    elif previous == ".":
+        point = _after_point(lower, at)
+        if not point.has_point or point.is_identifier:
+            return point
+        has_point, at = True, at - 1
+    elif previous.isalpha():
+        return _after_letter(lower, at)
+    elif previous in "_@\\":
+        return Left(start, is_identifier=True)
+    elif previous in "#^&:/\u200b" or (previous in ",'" and lower[at - 2 : at - 1].isdigit()):
+        before = lower[at - 2] if at > 1 else " "
+        if previous == "/" and not before.isdigit() and before not in " \n":
+            return Left(start, is_identifier=True)
+        if previous not in ":/&" or before.isdigit():
+            return Left(start, doubt="joined to what stands before it")
+    for _ in range(3):
+        previous = lower[at - 1] if at else ""
+        space = 1 if previous in " \u00a0" and at > 1 and previous else 0
+        sign = lower[at - 1 - space] if at > space else ""
+        if currency is None and sign in CURRENCY_SYMBOLS:
+            currency = CURRENCY_SYMBOLS[sign]
+            at -= 1 + space
+            if sign == "$" and (country := _CURRENCY_COUNTRY.search(lower[max(0, at - 3) : at])):
+                currency = find_currency(country[0] + "$")
+                at -= len(country[0])
+        elif (
+            currency is None
+            and space
+            and (sign.isalpha() or sign == ".")
+            and (code := _code_before(folded, at - 1))
+        ):
+            currency = find_currency(code)
+            at -= 1 + len(code)
+        elif not space and previous and previous in "-–" and not is_negative:
+            dash = _dash(folded, at)
+            if dash.is_identifier or dash.is_joined or dash.doubt:
+                return dash._replace(currency=currency)
+            is_negative, at = dash.is_negative, dash.start
+            if dash.is_approximate:
+                return Left(at, currency=currency, is_approximate=True)
+        elif not space and previous == "+":
+            at -= 1
+        else:
+            break
+    return Left(at, is_negative, currency, has_point=has_point, doubt=doubt)
+
+
+def _code_before(folded: str, at: int) -> str | None:
+    """A currency code (in capitals) or "Rs." that ends at ``at``."""
+    found = _WORD_BEFORE.search(folded, max(0, at - 4), at)
+    if found is None or not (found[0].isupper() or found[0].startswith("Rs")):
+        return None
+    if len(found[0]) == 4 and at > 4 and folded[at - 5].isalpha():
+        return None
+    return found[0] if find_currency(found[0]) else None
+
+
+def _after_letter(lower: str, at: int) -> Left:
+    """Digits glued to a word: a currency, a year's label, or an identifier."""
+    if lower[at - 1] >= "\u2e80":
+        return Left(at)  # scripts that write no spaces
+    found = _WORD_BEFORE.search(lower, max(0, at - 12), at)
+    word = found[0] if found else ""
+    is_whole = at - len(word) == 0 or not lower[at - len(word) - 1].isalnum()
+    if is_whole and word in ("c", "ca"):
+        return Left(at, is_approximate=True)
+    if is_whole and len(word) > 1 and word != "us" and (currency := find_currency(word)):
+        return Left(at - len(word), currency=currency)
+    if word == "x" and at > 1 and lower[at - 2].isdigit():
+        return Left(at, doubt="joined to another number")
+    if is_whole and word in ("fy", "cy", "x"):
+        return Left(at, doubt="part of a label")
+    return Left(at, is_identifier=True)
+
+
+def _after_point(lower: str, at: int) -> Left:
+    """Digits after a point: ``.5``, ``No.45``, ``v.2``, or a sentence that lacks its space."""
+    before = lower[at - 2] if at > 1 else " "
+    if before in " \u00a0\n(-+~$€£=":
+        return Left(at, has_point=True)
+    if not before.isalpha():
+        return Left(at, doubt="joined to what stands before it")
+    found = _WORD_BEFORE.search(lower, max(0, at - 12), at)
+    word = found[0] if found else ""
+    if word in ("rs.",):
+        return Left(at - len(word), currency=find_currency(word))
+    if word in ("c.", "ca.", "approx."):
+        return Left(at, is_approximate=True)
+    if word in ("v.", "ver.", "rev."):
+        return Left(at, is_identifier=True)
+    return Left(at, doubt="joined to what stands before it")
+
+
+def _dash(folded: str, at: int) -> Left:
+    """A hyphen or dash before a number: a minus, a compound, a range or an identifier."""
+    before = folded[at - 2] if at > 1 else " "
+    if before in _OPENERS or before in CURRENCY_SYMBOLS:
+        earlier = folded[at - 3] if at > 2 else ""
+        if folded[at - 1] == "–" or (before == " " and (earlier.isdigit() or earlier == "%")):
+            return Left(at, doubt="a dash or a minus sign")
+        return Left(at - 1, is_negative=True)
+    if before.isdigit() or before in "%)+°" or before == "\u00a0":
+        return Left(at, is_joined=True)
+    if before.isalpha() and before < "\u2e80":
+        found = _WORD_BEFORE.search(folded, max(0, at - 24), at - 1)
+        word = found[0] if found else ""
+        start = at - 1 - len(word)
+        is_word = word.islower() or (word.istitle() and len(word) > 2)
+        if not is_word or (start > 0 and (folded[start - 1].isalnum() or folded[start - 1] in "_-")):
+            return Left(at, is_joined=True) if find_unit(word) else Left(at, is_identifier=True)
+        if word.lower() in ("mid", "circa", "sub", "near"):
+            return Left(at, is_approximate=True)
+        if find_unit(word):
+            return Left(at, is_joined=True)
+        return Left(at, doubt="joined to a word by a hyphen")
+    if before == ".":
+        return Left(at, doubt="a dash or a minus sign")
+    return Left(at, is_identifier=True)

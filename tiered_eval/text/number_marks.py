@@ -1,0 +1,239 @@
+"""Finds the numbers of a text one by one, with what stands around each, and passes over what is none.
+
+The one idea: one walk from left to right over numerals and number words; dates and times are taken whole,
+identifiers, versions, web addresses and the marks of a list are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+import re2
+
+from tiered_eval.text.dates import date_at, time_at
+from tiered_eval.text.number_left import Left, look_left
+from tiered_eval.text.number_right import Right, look_right
+from tiered_eval.text.number_words import WORDS, WordNumber, find_word_numbers
+from tiered_eval.text.numerals import EXACT, NUMERAL, VULGAR, decimal_mark, fold, read_run, superscript
+from tiered_eval.text.readings import Reading
+
+__all__ = ["Mark", "Page", "may_match"]
+
+_ANY_WORD = re2.compile(rf"(?i)\b(?:{'|'.join(sorted(WORDS))})\b")
+
+
+@dataclass(slots=True)
+class Mark:
+    """A number and its surroundings, before it is joined with its neighbours."""
+
+    value: Decimal
+    start: int
+    """Of the digits or words alone; ``left.start`` is that of the whole."""
+    left: Left
+    right: Right
+    others: tuple[Decimal, ...] = ()
+    doubt: str | None = None
+    is_ordinal: bool = False
+
+    @property
+    def is_identifier(self) -> bool:
+        return self.left.is_identifier or self.right.is_identifier
+
+
+_FRACTION = re.compile(
+    r"(?P<whole>[0-9]{1,6})?(?(whole)(?:[ \u00a0-]?(?=[¼½¾⅐-⅞])|[ \u00a0-]))"
+    r"(?:(?P<above>[0-9]{1,6})\s?/\s?(?P<below>[0-9]{1,6})(?![0-9/])|(?P<vulgar>[¼½¾⅐-⅞]))"
+)
+_SIMPLE_FRACTION = re.compile(r"(?P<above>[0-9]{1,6})\s?/\s?(?P<below>[0-9]{1,6})(?![0-9/])")
+_EXPONENT = re.compile(r"e(?P<power>[+-]?[0-9]{1,3})(?![\w])")
+_TIMES_TEN = re.compile(
+    r"\s?[x×*·]\s?10(?:\s?(?:\^|\*\*)\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?|(?P<raised>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\w])"
+)
+_POWER_OF_TEN = re.compile(r"\s?(?:\^|\*\*)\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?(?![\w])")
+_LIST_MARK = re.compile(r"[.)][ \t]+\S")
+_LINE_START = re.compile(r"(?:^|\n)[ \t>#*]{0,12}\(?$")
+_SECOND_ITEM = re.compile(r"\n[ \t>#*]{0,12}\(?2[.)][ \t]")
+
+
+class Page:
+    """A text, folded, and how far its numbers have been found."""
+
+    def __init__(self, text: str) -> None:
+        self.folded = fold(text)
+        lower = self.folded.lower()
+        self.lower = lower if len(lower) == len(text) else self.folded
+        self._has_address = "://" in text or "www." in text or "@" in text
+        self._has_fraction = "/" in self.folded or not text.isascii()
+        self._decimal_mark: tuple[str | None] | None = None
+        self._last_item = 0
+        self._glue = -1
+        """Where the identifier ended that was passed over last."""
+
+    def decimal_mark(self) -> str | None:
+        if self._decimal_mark is None:
+            self._decimal_mark = (decimal_mark(self.folded),)
+        return self._decimal_mark[0]
+
+    def marks(self) -> Iterator[Mark | Reading]:
+        """Numbers and dates in order of place; identifiers are left out."""
+        words = find_word_numbers(self.lower) if may_match(_ANY_WORD, self.lower) else []
+        at = upcoming = 0
+        while found := NUMERAL.search(self.folded, at):
+            start, at = found.span()
+            while upcoming < len(words) and words[upcoming].start < start:
+                yield self._word(words[upcoming])
+                upcoming += 1
+            if when := self._day_or_time(start, at):
+                at = max(at, when.end)
+                yield when
+            else:
+                for mark in self._numerals(found):
+                    at = max(at, mark.right.end)
+                    if not self._is_passed_over(mark):
+                        yield mark
+            while upcoming < len(words) and words[upcoming].start < at:
+                upcoming += 1
+        for word in words[upcoming:]:
+            yield self._word(word)
+
+    def _is_passed_over(self, mark: Mark) -> bool:
+        """Identifiers, what is glued to one (``DOC-2025-118``), web addresses and the marks of a list."""
+        is_glued = mark.left.is_joined and self._glue == mark.start - 1
+        if mark.is_identifier or is_glued or (self._has_address and self._is_in_address(mark.start)):
+            self._glue = mark.right.end
+            return True
+        return self._is_list_mark(mark)
+
+    def _is_in_address(self, start: int) -> bool:
+        """Is the run of non-spaces around ``start`` a web or mail address?"""
+        before = self.folded[max(0, start - 400) : start].rpartition(" ")[2].rpartition("\n")[2]
+        after = self.folded[start : start + 80].partition(" ")[0].partition("\n")[0]
+        return "://" in before or "www." in before or "@" in before or "@" in after
+
+    def _is_list_mark(self, mark: Mark) -> bool:
+        if mark.right.end != mark.left.start + len(str(mark.value)) or mark.value >= 1000:
+            return False
+        if not _LIST_MARK.match(self.folded, mark.right.end):
+            return False
+        if not _LINE_START.search(self.folded, max(0, mark.start - 14), mark.start):
+            return False
+        number = int(mark.value)
+        is_item = (
+            number == self._last_item + 1 if number > 1 else _SECOND_ITEM.search(self.folded, mark.start)
+        )
+        if is_item:
+            self._last_item = number
+        return bool(is_item)
+
+    def _day_or_time(self, start: int, end: int) -> Reading | None:
+        if end - start > 12 or self.folded[start] not in "0123456789":
+            return None
+        previous = self.lower[start - 1] if start else " "
+        before = self.lower[start - 2] if start > 1 else " "
+        is_glued = previous.isalnum() or (previous in "-_/.:" and before.isalnum() and not before.isalpha())
+        if is_glued and previous < "\u2e80" and not (previous == "t" and before in "0123456789 "):
+            return None
+        is_label = previous in "-_/" and before.isalpha()
+        if (day := date_at(self.lower, start, self.folded)) and (not is_label or day.start < start):
+            return Reading(kind="date", start=day.start, end=day.end, days=day.days, doubt=day.doubt)
+        following = self.lower[end : end + 3].lstrip(" \u00a0")
+        if following[:1] in (":", "a", "p", "n") and (time := time_at(self.lower, start)):
+            seconds = tuple(Decimal(second) for second in time.seconds)
+            return Reading(kind="time", start=start, end=time.end, value=seconds[0], others=seconds[1:])
+        return None
+
+    def _numerals(self, found: re.Match[str]) -> Iterator[Mark]:
+        """The numbers of one run of digits with their surroundings."""
+        start, end = found.span()
+        if self._has_fraction and (fraction := self._fraction(start)):
+            yield fraction
+            return
+        pieces = read_run(found[0], self.decimal_mark)
+        for index, piece in enumerate(pieces):
+            is_last = index == len(pieces) - 1
+            stop, power = (
+                self._exponent(start + piece.end, piece.value) if is_last else (start + piece.end, 0)
+            )
+            yield self._surrounded(
+                piece.value.scaleb(power, EXACT) if power else piece.value,
+                start + piece.start,
+                stop,
+                others=piece.others,
+                doubt=piece.doubt,
+                is_first=index == 0,
+                is_last=is_last,
+            )
+        if not pieces:
+            self._glue = end
+
+    def _surrounded(
+        self,
+        value: Decimal,
+        start: int,
+        end: int,
+        *,
+        others: tuple[Decimal, ...] = (),
+        doubt: str | None = None,
+        is_first: bool = True,
+        is_last: bool = True,
+    ) -> Mark:
+        left = look_left(self.folded, self.lower, start) if is_first else Left(start)
+        if left.has_point:
+            value = Decimal(f"0.{self.folded[start:end]}") if self.folded[start:end].isdigit() else value
+            doubt = None if doubt == "leading zeros" else doubt
+        if not is_last:
+            return Mark(value, start, left, Right(end), others, doubt)
+        is_ten = value == 10
+        right = look_right(
+            self.folded, self.lower, end, has_currency=left.currency is not None, is_ten=is_ten
+        )
+        return Mark(value, start, left, right, others, doubt or left.doubt or right.doubt)
+
+    def _word(self, word: WordNumber) -> Mark:
+        mark = self._surrounded(word.value, word.start, word.end, doubt=word.doubt)
+        mark.is_ordinal = word.is_ordinal
+        if mark.is_identifier:  # words are not identifiers for being hyphenated
+            mark.left = mark.left._replace(is_identifier=False)
+            mark.right = mark.right._replace(is_identifier=False)
+            mark.doubt = mark.doubt or "joined to another word"
+        return mark
+
+    def _fraction(self, start: int) -> Mark | None:
+        """``1/2``, ``2 1/2``, ``2½``: the value of the quotient, and its parts as other readings."""
+        found = _SIMPLE_FRACTION.match(self.folded, start) or _FRACTION.match(self.folded, start)
+        if found is None or (found.re is _FRACTION and found["whole"] is None and found["vulgar"] is None):
+            return None
+        parts = found.groupdict()
+        whole = Decimal(parts.get("whole") or 0)
+        if parts.get("vulgar"):
+            return self._surrounded(whole + VULGAR[found["vulgar"]], start, found.end())
+        above, below = Decimal(found["above"]), Decimal(found["below"])
+        if below == 0 or (whole and above >= below):
+            return None
+        others = (above, below, *((whole,) if whole else ()))
+        return self._surrounded(whole + above / below, start, found.end(), others=others)
+
+    def _exponent(self, end: int, value: Decimal) -> tuple[int, int]:
+        """Where scientific notation ends, and its power of ten."""
+        following = self.lower[end : end + 2].lstrip(" ")[:1]
+        if not following or following not in "ex×*·^":
+            return end, 0
+        found = _EXPONENT.match(self.lower, end) or _TIMES_TEN.match(self.lower, end)
+        if found:
+            raised = found.groupdict().get("raised")
+            if raised and (power := superscript(self.folded, found.start("raised"))):
+                return found.end(), power[0]
+            return found.end(), int(found["power"])
+        if value == 10 and (found := _POWER_OF_TEN.match(self.lower, end)):
+            return found.end(), int(found["power"]) - 1
+        return end, 0
+
+
+def may_match(pattern: re2._Regexp, text: str) -> bool:
+    try:
+        return pattern.search(text) is not None
+    except UnicodeEncodeError:  # a lone surrogate: RE2 reads UTF-8
+        return True
