@@ -47,7 +47,9 @@ def antonym_pairs(folder: Path) -> set[tuple[str, str]]:
             for pointer in range(int(fields[at])):
                 kind, offset, target, sides = fields[at + 1 + 4 * pointer : at + 5 + 4 * pointer]
                 if kind == "!":
-                    links.append((here, int(sides[:2], 16), (target.replace("s", "a"), offset), int(sides[2:], 16)))
+                    links.append(
+                        (here, int(sides[:2], 16), (target.replace("s", "a"), offset), int(sides[2:], 16))
+                    )
     pairs = set()
     for here, mine, (letter, offset), theirs in links:
         one = words[here][mine - 1]

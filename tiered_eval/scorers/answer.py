@@ -13,8 +13,9 @@ from typing import ClassVar
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
-from tiered_eval.text.answers import find_answers
+from tiered_eval.text.answers import ONE_OF_SEVERAL, find_answers
 from tiered_eval.text.subject import Subject
+from tiered_eval.text.tokens import tokens
 
 __all__ = ["Answer"]
 
@@ -36,10 +37,22 @@ class Answer:
         doubted: Outcome | None = None
         for named in find_answers(str(value), subject):
             evidence = Evidence(_around(subject.text, named.start, named.end), named.start, named.end)
-            if named.doubt is None:
+            if named.doubt is None or (
+                named.doubt == ONE_OF_SEVERAL and _names_another(value, expectation, subject)
+            ):
                 return Outcome("pass", "the response gives this answer", evidence=evidence)
             doubted = doubted or Outcome("unsure", f"named, but: {named.doubt}", evidence=evidence)
         return doubted or Outcome("unsure", "not named in these words")
+
+
+def _names_another(value: Value, expectation: Expectation, subject: Subject) -> bool:
+    """Does the response name another of the accepted answers too?"""
+    words = {token.stem for token in tokens(str(value))}
+    others = (str(other) for other in expectation.values)
+    return any(
+        words.isdisjoint(token.stem for token in tokens(other)) and any(find_answers(other, subject))
+        for other in others
+    )
 
 
 def _around(text: str, start: int, end: int) -> str:

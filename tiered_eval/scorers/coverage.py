@@ -77,7 +77,9 @@ def _outcome(claim: Passage, threshold: float, subject: Subject) -> Outcome:
     best: _Place | None = None
     for place in _places(claim, subject.view(passages), min(threshold, _FULL)):
         if place.objection == "denied" and place.share >= _FULL:
-            return _unsure(place, subject)  # said and denied in one response is for a judge, whatever else is there
+            return _unsure(
+                place, subject
+            )  # said and denied in one response is for a judge, whatever else is there
         if best is None or (place.objection is None, place.share) > (best.objection is None, best.share):
             best = place
     if best is None:
@@ -86,14 +88,21 @@ def _outcome(claim: Passage, threshold: float, subject: Subject) -> Outcome:
     if best.objection is not None:
         return _unsure(best, subject)
     return Outcome(
-        "pass", f"{best.share:.0%} of the statement is there", score=best.share, evidence=_evidence(best, subject)
+        "pass",
+        f"{best.share:.0%} of the statement is there",
+        score=best.share,
+        evidence=_evidence(best, subject),
     )
 
 
 def _places(claim: Passage, sentences: Sequence[Passage], threshold: float) -> Iterator[_Place]:
     for at, sentence in enumerate(sentences):
         share = covered_share(claim, sentence)
-        if share < threshold and at and _continues(claim, sentence, sentences[max(0, at - SENTENCES_BACK) : at]):
+        if (
+            share < threshold
+            and at
+            and _continues(claim, sentence, sentences[max(0, at - SENTENCES_BACK) : at])
+        ):
             share = 1.0
         if share >= threshold:
             yield _Place(share, sentence, objection(claim, sentence))

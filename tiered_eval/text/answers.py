@@ -21,21 +21,24 @@ from tiered_eval.text.sentences import split_sentences
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.tokens import FUNCTION_WORDS, Token, tokens
 
-__all__ = ["Named", "find_answers", "is_short_answer"]
+__all__ = ["ONE_OF_SEVERAL", "Named", "find_answers", "is_short_answer"]
 
+ONE_OF_SEVERAL = "the question asks for several things"
+"""The doubt that goes when the response names a second accepted answer as well."""
 SHORT = 4
 """Content words; a longer gold answer is a statement."""
-_SLACK = 2
+_SLACK = 1
 """Words that may stand between those of an answer in another order or form: "September 23, in 1889"."""
 _BARE = 3
 """Words beside the answer in a response that is an answer and nothing else."""
-_MOST = 0.7
+_MOST = 0.8
 """Share of the gold's information that a bare answer must carry: "Madison" for "Madison, Wisconsin" does not."""
 _JOINED = 6
 """Least letters for comparing without spaces: "sea shells" and "seashells"."""
 
 _LEADING = frozenset("the a an in at on by to from of for around about approximately".split())
 _IN_PARENTHESES = re.compile(r"\s*\(([^()]*)\)\s*")
+_AND = re.compile(r"\band\b|&", re.IGNORECASE)
 _OR = re.compile(r"\s+or\s+", re.IGNORECASE)
 _HEDGES = re.compile(
     r"\b(?:one\s+of|some|several|various|includ\w+|such\s+as|others?|multiple|different|many|possibl[ey]|another|also|later"
@@ -48,10 +51,22 @@ _IGNORANCE = re.compile(
     r"|no\s+(?:information|evidence|mention)|unable|incorrect|not\s+(?:possible|clear|specified|provided|sure|mentioned|enough))\b",
     re.IGNORECASE,
 )
-_MONTH_BEFORE = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?(?:of\s+)?\Z", re.IGNORECASE
+_COMPARED = re.compile(
+    r"\b(?:than|surpass\w*|overtak\w+|unlike|ahead\s+of|beating|beat|defeat\w*|replac\w+|succeed\w*|former|formerly|previous|previously|contrary\s+to)"
+    r"\s+(?:\w+\s+){0,2}\Z",
+    re.IGNORECASE,
 )
-_YEAR = re.compile(r"[12]\d{3}")
+"""Right before a name they say that the answer is somebody else."""
+_ASKS_SEVERAL = re.compile(
+    r"^\s*(?:list|name\s+(?:all|the|two|three|four|five))\b|\bwho\s+(?:are|were)\s+the\b"
+    r"|\band\s+(?:what|which)\s+\w+\s*\??\s*\Z"
+    r"|\b(?:[2-9]|two|three|four|five|six|seven|eight|nine|ten)\s+(?!years|days|hours|times|people|men|women)[a-z]+s\b",
+    re.IGNORECASE,
+)
+"""A question for several things is not answered by one of them."""
+_MANGLED = re.compile(
+    "[\u00c2\u00c3\u00e2][\u0080-\u00bf\u20ac\u2013\u201a-\u203a\u0152-\u017e\u02c6\u02dc\u2122]"
+)
 
 
 class Named(NamedTuple):
@@ -84,6 +99,7 @@ def find_answers(value: str, subject: Subject) -> Iterator[Named]:
 @lru_cache(maxsize=4096)
 def _forms(value: str) -> tuple[tuple[Token, ...], ...]:
     """The gold as it is written, without its article, its parentheses, its alternatives, its middle name."""
+    value = _mended(value)
     texts = [value, _IN_PARENTHESES.sub(" ", value), *_OR.split(value)]
     texts += [inside for inside in _IN_PARENTHESES.findall(value) if inside.isupper() and inside.isalpha()]
     forms: dict[tuple[str, ...], tuple[Token, ...]] = {}
@@ -97,12 +113,24 @@ def _forms(value: str) -> tuple[tuple[Token, ...], ...]:
     return tuple(forms.values())
 
 
+def _mended(value: str) -> str:
+    """Text whose UTF-8 was once read as Windows-1252 ("cafÃ©"), put right; golds from old data sets have it."""
+    if not _MANGLED.search(value):
+        return value
+    try:
+        return value.encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return value
+
+
 def _without_middle_name(form: tuple[Token, ...]) -> tuple[Token, ...]:
     is_name = len(form) == 3 and all(token.is_capital and token.word.isalpha() for token in form)
     return (form[0], form[2]) if is_name else ()
 
 
-def _occurrences(form: tuple[Token, ...], stems: list[str], found: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
+def _occurrences(
+    form: tuple[Token, ...], stems: list[str], found: tuple[Token, ...]
+) -> Iterator[tuple[int, int]]:
     """First and last index of each place: word for word; else the same words close together, or written as one."""
     wanted = [token.stem for token in form]
     size = len(wanted)
@@ -118,7 +146,10 @@ def _occurrences(form: tuple[Token, ...], stems: list[str], found: tuple[Token, 
     if len(joined) >= _JOINED:
         for width in (size - 1, size + 1):
             for at in range(len(found) - width + 1) if width else ():
-                if found[at].word[0] == joined[0] and "".join(token.word for token in found[at : at + width]) == joined:
+                if (
+                    found[at].word[0] == joined[0]
+                    and "".join(token.word for token in found[at : at + width]) == joined
+                ):
                     yield at, at + width - 1
 
 
@@ -130,7 +161,13 @@ def _places(stem: str, stems: list[str]) -> Iterator[int]:
 
 
 def _doubt(
-    form: tuple[Token, ...], found: tuple[Token, ...], first: int, last: int, subject: Subject, *, is_bare: bool
+    form: tuple[Token, ...],
+    found: tuple[Token, ...],
+    first: int,
+    last: int,
+    subject: Subject,
+    *,
+    is_bare: bool,
 ) -> str | None:
     """Why naming the answer between the tokens ``first`` and ``last`` does not give it."""
     text = subject.text
@@ -138,14 +175,16 @@ def _doubt(
     if (doubt := doubt_at(text, start, end, subject.view(find_cues))) is not None:
         return doubt
     if not is_bare:
+        if _COMPARED.search(text, max(0, start - 40), start):
+            return "named as what the answer is compared with"
+        if _ASKS_SEVERAL.search(subject.case.input or ""):
+            return ONE_OF_SEVERAL
         if {token.stem for token in _content(form)} <= _question_stems(subject.case.input or ""):
             return "the question holds these words"
         if sum(len(token.word) for token in form) <= 2:
             return "too short to be found by chance alone"
         if _is_part_of_name(found, first, last, text):
             return "part of a longer name"
-    if len(form) == 1 and _YEAR.fullmatch(form[0].word) and _MONTH_BEFORE.search(text, max(0, start - 24), start):
-        return "a full date where a year was expected"
     return _lateness(subject, start)
 
 
@@ -189,7 +228,12 @@ def _is_most_of(value: str, found: tuple[Token, ...], question: str) -> bool:
     """Is the response a bare answer that says nothing but words of the gold, and most of them by weight?"""
     gold = {token.stem for token in _content(tokens(value))}
     given = {token.stem for token in _content(found)}
-    if len(found) > len(gold) + _BARE or not given < gold or given <= _question_stems(question):
+    if (
+        len(found) > len(gold) + _BARE
+        or _AND.search(value)
+        or not given < gold
+        or given <= _question_stems(question)
+    ):
         return False
     return sum(map(idf, given)) >= _MOST * sum(map(idf, gold))
 

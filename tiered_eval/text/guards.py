@@ -11,15 +11,16 @@ Used by coverage, by the embedding tier and by the answer scorer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 from tiered_eval.text.antonyms import are_opposed
+from tiered_eval.text.idf import idf, most
 from tiered_eval.text.passages import Passage, smallest, tightest, turns_round
 from tiered_eval.text.polarity import Cue, doubt_at
-from tiered_eval.text.tokens import FUNCTION_WORDS, Token, is_content, stem
+from tiered_eval.text.tokens import FUNCTION_WORDS, is_content, stem
 
-__all__ = ["GUARDS", "is_name", "objection"]
+__all__ = ["GUARDS", "missing_name", "objection"]
 
 _WEAKENERS = frozenset(
     stem(word)
@@ -55,12 +56,18 @@ def objection(claim: Passage, place: Passage) -> str | None:
     return None
 
 
-def is_name(token: Token, text: str, *, opens: bool) -> bool:
-    """Is the token a name or an identifier: a digit in it, or a capital that no sentence start explains?"""
-    shown = text[token.start : token.end]
-    if any(char.isdigit() for char in shown):
-        return True
-    return shown[:1].isupper() and (not opens or shown[1:].lower() != shown[1:])
+def missing_name(claim: Passage, places: Iterable[Passage]) -> str | None:
+    """A name or identifier of the claim that none of the places holds, as it is written; None if all are there.
+
+    Coverage cannot lack one; a likeness of meaning can. A capital at the start of the claim makes a name of rare words only.
+    """
+    held = [place.counts for place in places]
+    for at, token in enumerate(claim.tokens):
+        is_name = token.is_capital and (at > 0 or idf(token.stem) == most())
+        if (is_name and is_content(token)) or any(char.isdigit() for char in token.stem):
+            if not any(token.stem in counts for counts in held):
+                return claim.text[token.start : token.end]
+    return None
 
 
 def _polarity(claim: Passage, place: Passage, first: int, last: int) -> str | None:
@@ -88,7 +95,11 @@ def _denials(passage: Passage, first: int, last: int) -> list[tuple[str, str | N
         at, after = passage.index_at(cue.start), passage.index_at(cue.end)
         covered.update(range(at, after))
         target = _target(passage, after)
-        if first <= at <= last or (at > last and target is None) or (at < first and _reaches(passage, cue, first)):
+        if (
+            first <= at <= last
+            or (at > last and target is None)
+            or (at < first and _reaches(passage, cue, first))
+        ):
             found.append((" ".join(passage.stems[at:after]), target))
     for at in range(max(0, first - 1), last + 1):
         if passage.stems[at] in _DENYING and at not in covered:
@@ -168,10 +179,12 @@ def _order(claim: Passage, place: Passage, first: int, last: int) -> str | None:
 
 
 def _says_what_it_is(claim: Passage) -> bool:
-    """"X is a Y of Z": what belongs to what does not hang on the order of the words."""
+    """ "X is a Y of Z": what belongs to what does not hang on the order of the words."""
     at = next((index for index, stem in enumerate(claim.stems) if stem == "be"), len(claim.stems))
-    return claim.tokens[at + 1 : at + 2] != () and claim.tokens[at + 1].word in {"a", "an"} and not (
-        claim.counts.keys() & {"than", "before", "after"}
+    return (
+        claim.tokens[at + 1 : at + 2] != ()
+        and claim.tokens[at + 1].word in {"a", "an"}
+        and not (claim.counts.keys() & {"than", "before", "after"})
     )
 
 

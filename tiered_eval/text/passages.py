@@ -19,6 +19,9 @@ from tiered_eval.text.tokens import Token, is_content, tokens
 
 __all__ = ["Passage", "passages", "read_claim", "smallest", "tightest", "turns_round"]
 
+_EDGE = 2
+"""Content words at each end of a claim that count as its subject and its object."""
+
 
 @dataclass(frozen=True)
 class Passage:
@@ -146,12 +149,10 @@ def turns_round(wanted: Sequence[str], stems: Sequence[str]) -> bool:
     for index, stem in enumerate(stems):
         first.setdefault(stem, index)
         last[stem] = index
-    edge = EDGE
     for where in (first, last):
         places = [where[stem] for stem in wanted if stem in where]
-        for end in places[-edge:]:
-            for start in places[:edge]:
-                if end < start and any(end < middle < start for middle in places[1:-1]):
+        for end in places[-_EDGE:]:
+            for start in places[:_EDGE]:
+                if any(end < middle < start for middle in places[1:-1]):
                     return True
     return False
-EDGE=2

@@ -37,6 +37,7 @@ _WORD = re.compile(
     [{_CJK}]                                    # one character a token: there are no spaces to go by
   | (?<![^\W\d_])[^\W\d_]\.(?:\s?[^\W\d_]\.)+     # U.S., e.g., J. R. of a name
   | \d+(?:[.,:/]\d+)*                           # 1,234.5  14:30  3/4
+  | %                                           # "percent", in one sign
   | [^\W\d_{_CJK}]+(?:['’ʼ][^\W\d_{_CJK}]+)*    # words, with their apostrophes inside
     """,
     re.VERBOSE,
@@ -150,7 +151,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     """All tokens of a text, in order; a possessive ``'s`` is left out and ``n't`` is a token of its own."""
     found: list[Token] = []
     for match in _WORD.finditer(text):
-        word = fold(match.group())
+        word = "percent" if match.group() == "%" else fold(match.group())
         start, end = match.span()
         if "." in word and not word[0].isdigit():
             word = "".join(char for char in word if char.isalpha())
@@ -165,6 +166,8 @@ def tokens(text: str) -> tuple[Token, ...]:
         if word == "cannot":
             found += (Token("can", "can", start, end - 3), Token("not", "not", end - 3, end))
             continue
+        if word == "cent" and found and found[-1].word == "per":
+            word, start = "percent", found.pop().start
         if found and word in {"st", "nd", "rd", "th"} and found[-1].end == start and found[-1].stem.isdigit():
             last = found.pop()
             found.append(Token(f"{last.stem}th", last.word + word, last.start, end))
