@@ -1,0 +1,405 @@
+"""Scores cases: as a stream, one by one, or one expectation at a time.
+
+The one idea: reading a case and making its free checks happens at once; an expectation that must ask a model
+becomes a *job* in the queue of its tier. A fixed set of workers per tier takes jobs, so the number of tasks
+depends on the concurrency and not on the suite. Whoever waits for a job waits for a callback, never for a task.
+
+Stopping (deadline, interruption) turns every job that has not begun into ``not-judged``; nothing is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+import uuid
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+
+from tiered_eval.aggregate import case_result
+from tiered_eval.config import RunConfig
+from tiered_eval.errors import (
+    BudgetExceeded,
+    DeadlineReached,
+    EmbedderMissing,
+    JudgeMissing,
+    NotKept,
+    TieredEvalError,
+)
+from tiered_eval.profiles import Profile, load_profile
+from tiered_eval.records import Case, CaseResult, Failure, Match, Suite, Tier, Value, Verdict
+from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, not_judged
+from tiered_eval.runner.services import RunServices, open_services
+from tiered_eval.suite.single import read_expectation
+from tiered_eval.text.subject import Subject
+
+__all__ = ["Evaluator", "StopReason", "new_run_id"]
+
+StopReason: TypeAlias = Literal["deadline", "interrupted"]
+
+OPEN_CASES = 4096
+"""Cases that may wait for a model at once; reading pauses beyond that."""
+OPEN_CHARACTERS = 64 * 1024 * 1024
+"""Of their responses together."""
+EMBEDDING_WORKERS = 256
+"""Expectations that may wait for an embedding at once: what a batch is made of."""
+TURN_S = 0.005
+"""Reading hands control to the workers at least this often."""
+
+_PASSED_OVER: Mapping[type[Exception], Leftover] = {
+    EmbedderMissing: None,
+    JudgeMissing: "no-judge",
+    NotKept: "no-judge",
+    BudgetExceeded: "budget",
+    DeadlineReached: "deadline",
+}
+"""A step that cannot be made by design is passed over; the reason stays with the expectation if nothing settles it."""
+
+_STOPPED: Mapping[StopReason, str] = {
+    "deadline": "the time allowed for the run was used up",
+    "interrupted": "the run was interrupted",
+}
+
+
+@dataclass(slots=True, eq=False)
+class _OpenCase:
+    """A case whose free checks are made; ``jobs`` are the expectations that still wait for a model."""
+
+    index: int
+    case: Case
+    verdicts: list[Verdict | None]
+    jobs: list[_Job]
+    waiting: int
+    done: Callable[[_OpenCase], None]
+    is_unwanted: bool = False
+    """Whoever asked has gone: begin no call for it any more."""
+
+    def result(self) -> CaseResult:
+        verdicts = tuple(verdict for verdict in self.verdicts if verdict is not None)
+        return case_result(self.index, self.case.id, verdicts, self.case.tags)
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """One open expectation, and where its verdict goes."""
+
+    opened: OpenExpectation
+    owner: _OpenCase
+    position: int
+
+    def settle(self, verdict: Verdict) -> None:
+        owner = self.owner
+        owner.verdicts[self.position] = verdict
+        owner.waiting -= 1
+        if owner.waiting == 0:
+            owner.done(owner)
+
+    def leave(self, reason: StopReason) -> None:
+        """Settle as left over."""
+        opened, case = self.opened, self.owner.case
+        self.settle(
+            not_judged(
+                opened.expectation, case.id, leftover=reason, reason=_STOPPED[reason], trail=opened.trail
+            )
+        )
+
+
+class Evaluator:
+    """Scores cases under one budget and one deadline. Use it as an async context manager.
+
+    Args:
+        config: the options of the run.
+        run_id: the name that the ledger keeps its calls under; a new one where None.
+        suite: gives the settings that ``config`` leaves open, and the place of the home folder.
+        services: what asking scorers use; made from ``config`` where None. Tests hand in their own.
+        profile: thresholds; the shipped ones where None.
+        checker: makes the free checks; made from ``profile`` where None.
+        clock: seconds that only go forward.
+    """
+
+    def __init__(
+        self,
+        config: RunConfig | None = None,
+        *,
+        suite: Suite | None = None,
+        run_id: str | None = None,
+        services: RunServices | None = None,
+        profile: Profile | None = None,
+        checker: Checker | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        config = config or RunConfig()
+        self.config = config.merged_with(suite or Suite(name="unnamed", cases=()))
+        self.services = services
+        self.run_id = run_id or new_run_id()
+        profile = profile or load_profile()
+        self.profile_name = profile.name
+        self._checker = checker or Checker(profile)
+        self._clock = clock
+        self._deadline = None if self.config.max_time_s is None else clock() + self.config.max_time_s
+        self._stop: StopReason | None = None
+        self._owns_services = services is None
+        self._workers: set[asyncio.Task[None]] = set()
+        self._queues: dict[Tier, asyncio.Queue[_Job]] = {}
+        self._group = asyncio.TaskGroup()
+        self.open_jobs = 0
+        """Expectations that wait for a model now."""
+
+    async def __aenter__(self) -> Evaluator:
+        if self.services is None:
+            self.services = await open_services(
+                self.config, run=self.run_id, deadline=self._deadline, clock=self._clock
+            )
+        await self._group.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        try:
+            self._end_workers()
+            await self._group.__aexit__(kind, error, where)
+        finally:
+            if self._owns_services and self.services is not None:
+                await self.services.aclose()
+
+    async def check(
+        self,
+        kind: str,
+        value: Value | list[Value] | tuple[Value, ...] | None = None,
+        *,
+        response: str,
+        input: str | None = None,
+        fields: Mapping[str, Any] | None = None,
+        match: Match | None = None,
+        case_id: str = "",
+        **options: Any,
+    ) -> Verdict:
+        """Check one expectation on one response; ask thousands at once, they share batches.
+
+        Args:
+            kind: what is claimed (``must-contain``, ``equivalent``, ``requirement``, ...).
+            value: one value or several.
+            input: the question that led to the response.
+            fields: structured parts of the response, for ``behaviour``.
+            match: ``any`` or ``all`` of several values.
+            options: as in a suite: ``scorer``, ``unit``, ``tolerance``, ``threshold``, ...
+
+        Raises:
+            SuiteError: the expectation is not one (unknown kind, scorer or option, empty value).
+        """
+        expectation = read_expectation(kind, value, match=match, options=options)
+        case = Case(
+            id=case_id, response=response, input=input, fields=fields or {}, expectations=(expectation,)
+        )
+        result = await self.score(case)
+        return result.verdicts[0]
+
+    async def score(self, case: Case) -> CaseResult:
+        """Check every expectation of one case."""
+        settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def wake(_: _OpenCase) -> None:
+            if not settled.done():
+                settled.set_result(None)
+
+        opened = self._begin(0, case, wake)
+        if opened.jobs:
+            try:
+                await self._enqueue(opened)
+                await settled
+            finally:
+                opened.is_unwanted = True
+        return opened.result()
+
+    async def stream(self, cases: Iterable[Case]) -> AsyncIterator[CaseResult]:
+        """Check cases as they are read; results come as they settle, each with its ``index``.
+
+        Reading pauses while too many cases wait, so memory stays flat.
+        """
+        window = _Window()
+        clock = self._clock
+        turn_ends = clock() + TURN_S
+        try:
+            for index, case in enumerate(cases):
+                opened = self._begin(index, case, window.close)
+                if opened.jobs:
+                    window.open(opened)
+                    await self._enqueue(opened)
+                else:
+                    yield opened.result()
+                if clock() > turn_ends:
+                    await asyncio.sleep(0)
+                    turn_ends = clock() + TURN_S
+                while window.is_full and not window.closed:
+                    await window.next_closed()
+                while window.closed:
+                    yield window.closed.popleft().result()
+            while window.waiting or window.closed:
+                if not window.closed:
+                    await window.next_closed()
+                while window.closed:
+                    yield window.closed.popleft().result()
+        finally:
+            for opened in window.waiting:
+                opened.is_unwanted = True
+
+    def stop(self, reason: StopReason) -> None:
+        """Begin nothing more: whatever has not begun becomes ``not-judged``. Calls in flight may still end."""
+        self._stop = self._stop or reason
+
+    async def abandon(self) -> None:
+        """Cancel the calls in flight; their expectations become ``not-judged``, their money ``unknown``."""
+        self.stop("interrupted")
+        workers = self._end_workers()
+        if workers:
+            await asyncio.wait(workers)
+
+    @property
+    def stopped(self) -> StopReason | None:
+        """Why nothing more begins, if so."""
+        if self._stop is None and self._deadline is not None and self._clock() >= self._deadline:
+            self._stop = "deadline"
+        return self._stop
+
+    def _begin(self, index: int, case: Case, done: Callable[[_OpenCase], None]) -> _OpenCase:
+        """Make the free checks of a case."""
+        subject = Subject(case)
+        begin = self._checker.begin
+        opened = _OpenCase(index, case, [], [], 0, done)
+        verdicts = opened.verdicts
+        reason = self.stopped
+        for expectation in case.expectations:
+            if reason is not None:
+                verdicts.append(not_judged(expectation, case.id, leftover=reason, reason=_STOPPED[reason]))
+                continue
+            try:
+                begun = begin(expectation, subject)
+            except Exception as error:  # noqa: BLE001  # a scorer's own fault ends here, as an error verdict
+                begun = failed_check(expectation, case.id, _failure(error))
+            if isinstance(begun, Verdict):
+                verdicts.append(begun)
+            else:
+                opened.jobs.append(_Job(begun, opened, len(verdicts)))
+                verdicts.append(None)
+        opened.waiting = len(opened.jobs)
+        return opened
+
+    async def _enqueue(self, opened: _OpenCase) -> None:
+        for job in opened.jobs:
+            self.open_jobs += 1
+            await self._queue_of(job).put(job)
+
+    def _queue_of(self, job: _Job) -> asyncio.Queue[_Job]:
+        """The queue of the tier that a job waits for, its workers started when it is first used."""
+        tier = self._checker.asking_scorer(job.opened).tier
+        queue = self._queues.get(tier)
+        if queue is None:
+            workers = EMBEDDING_WORKERS if tier == "embedding" else self.config.concurrency
+            queue = self._queues[tier] = asyncio.Queue(maxsize=2 * workers)
+            for _ in range(workers):
+                self._workers.add(self._group.create_task(self._work(queue)))
+        return queue
+
+    async def _work(self, queue: asyncio.Queue[_Job]) -> None:
+        """Take jobs for ever; cancelled when the evaluator ends."""
+        while True:
+            job = await queue.get()
+            try:
+                begun = await self._ask(job)
+            except asyncio.CancelledError:
+                self.open_jobs -= 1
+                job.leave(self.stopped or "interrupted")
+                raise
+            if isinstance(begun, Verdict):
+                self.open_jobs -= 1
+                job.settle(begun)
+            else:
+                job.opened = begun
+                await self._queue_of(job).put(job)
+
+    async def _ask(self, job: _Job) -> Verdict | OpenExpectation:
+        """Make the asking step of a job, and the free ones after it."""
+        opened, case_id = job.opened, job.owner.case.id
+        expectation = opened.expectation
+        reason = "interrupted" if job.owner.is_unwanted else self.stopped
+        if reason is not None:
+            return not_judged(
+                expectation, case_id, leftover=reason, reason=_STOPPED[reason], trail=opened.trail
+            )
+        try:
+            return await self._answer(opened)
+        except Exception as error:  # noqa: BLE001  # an outage or a scorer's own fault: an error, never a fail
+            return failed_check(expectation, case_id, _failure(error), trail=opened.trail)
+
+    async def _answer(self, opened: OpenExpectation) -> Verdict | OpenExpectation:
+        """Let the asking scorer speak, or pass over it where it could not look by design."""
+        assert self.services is not None, "use the evaluator as an async context manager"
+        scorer = self._checker.asking_scorer(opened)
+        try:
+            outcome = await scorer.ask(opened.expectation, opened.subject, self.services)
+        except tuple(_PASSED_OVER) as error:
+            leftover = next(left for kind, left in _PASSED_OVER.items() if isinstance(error, kind))
+            return self._checker.skip(opened, str(error), leftover)
+        return self._checker.resume(opened, outcome)
+
+    def _end_workers(self) -> set[asyncio.Task[None]]:
+        """Cancel the workers, and settle what no worker has taken as left over."""
+        workers = set(self._workers)
+        self._workers.clear()
+        for task in workers:
+            task.cancel()
+        for queue in self._queues.values():
+            while not queue.empty():
+                self.open_jobs -= 1
+                queue.get_nowait().leave(self.stopped or "interrupted")
+        return workers
+
+
+def new_run_id() -> str:
+    """A name that sorts by time and is told apart from others of the same second."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
+
+
+class _Window:
+    """The cases of one stream that wait for a model: how many, how large, and which have settled."""
+
+    def __init__(self) -> None:
+        self.waiting: set[_OpenCase] = set()
+        self.closed: deque[_OpenCase] = deque()
+        self._characters = 0
+        self._waker: asyncio.Future[None] | None = None
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.waiting) >= OPEN_CASES or (bool(self.waiting) and self._characters >= OPEN_CHARACTERS)
+
+    def open(self, opened: _OpenCase) -> None:
+        self.waiting.add(opened)
+        self._characters += len(opened.case.response)
+
+    def close(self, opened: _OpenCase) -> None:
+        self.waiting.discard(opened)
+        self._characters -= len(opened.case.response)
+        self.closed.append(opened)
+        if self._waker is not None and not self._waker.done():
+            self._waker.set_result(None)
+
+    def next_closed(self) -> asyncio.Future[None]:
+        """Done as soon as a case settles."""
+        self._waker = asyncio.get_running_loop().create_future()
+        return self._waker
+
+
+def _failure(error: Exception) -> Failure:
+    """What is kept of an exception; the traceback only where it was not raised on purpose."""
+    expected = isinstance(error, TieredEvalError)
+    return Failure(
+        type=type(error).__name__,
+        message=str(error),
+        traceback=None if expected else "".join(traceback.format_exception(error)),
+    )

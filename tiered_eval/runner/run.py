@@ -1,0 +1,344 @@
+"""A whole suite: stream its cases, add them up, judge the gate, and end with a report.
+
+The one idea: whatever stops a run (money, time, a signal), the report still accounts for every expectation once.
+What was never read is counted as left over, so a figure's bounds always hold for the whole suite.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+import tiered_eval
+from tiered_eval.aggregate import Tally
+from tiered_eval.config import RunConfig
+from tiered_eval.errors import ConfigError
+from tiered_eval.gate import DEFAULT_GATE, parse_gate
+from tiered_eval.profiles import Profile
+from tiered_eval.records import (
+    TIERS,
+    Case,
+    CaseResult,
+    Counts,
+    GateResult,
+    Report,
+    Spend,
+    Suite,
+    TierLine,
+)
+from tiered_eval.results import ResultsFile
+from tiered_eval.runner.avoided import AvoidedCalls
+from tiered_eval.runner.evaluator import Evaluator, StopReason, new_run_id
+from tiered_eval.runner.services import RunServices
+from tiered_eval.suite import load_suite
+
+__all__ = ["Progress", "evaluate", "evaluate_sync"]
+
+Stopped: TypeAlias = Literal["budget", "deadline", "interrupted"]
+
+GRACE_S = 5.0
+"""After an interruption, calls in flight may still end for this long."""
+UNREAD_S = 3.0
+"""After a stop, cases that were not read are still listed one by one for this long, then only counted."""
+PROGRESS_S = 0.1
+"""Progress is told at most this often."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is."""
+
+    done: int
+    """Expectations with a verdict."""
+    total: int | None
+    """None where the suite's size is not known."""
+    cases: int
+    by_tier: dict[str, int]
+    """Decided so far."""
+    counts: Counts
+    open_calls: int
+    """Expectations that wait for a model."""
+    spent_usd: Decimal
+    """Settled and unknown."""
+    cap_usd: Decimal | None
+    elapsed_s: float
+    limit_s: float | None
+
+
+class _Sink(Protocol):
+    def append(self, result: CaseResult) -> object: ...
+
+
+async def evaluate(
+    suite: Suite | Iterable[Case] | str | Path,
+    config: RunConfig | None = None,
+    *,
+    run_id: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    stop: asyncio.Event | None = None,
+    services: RunServices | None = None,
+    profile: Profile | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Report:
+    """Score a suite and report.
+
+    Args:
+        suite: a suite, cases made in Python, or the path of a suite to load.
+        progress: told how far the run is, at most ten times a second.
+        stop: set it to end early; calls in flight get five seconds.
+        services, profile, clock: for tests; made from ``config`` where None.
+
+    Raises:
+        SuiteError: the suite is wrong; nothing was spent.
+        ConfigError: the options or the environment are wrong; nothing was spent.
+    """
+    suite = _as_suite(suite)
+    run_id = run_id or new_run_id()
+    evaluator = Evaluator(config, suite=suite, run_id=run_id, services=services, profile=profile, clock=clock)
+    run = _Run(suite, evaluator, run_id=run_id, progress=progress, clock=clock)
+    async with evaluator:
+        return await run.to_report(stop)
+
+
+def evaluate_sync(suite: Suite | Iterable[Case] | str | Path, config: RunConfig | None = None) -> Report:
+    """:func:`evaluate`, for callers without an event loop."""
+    return asyncio.run(evaluate(suite, config))
+
+
+def _as_suite(suite: Suite | Iterable[Case] | str | Path) -> Suite:
+    if isinstance(suite, Suite):
+        return suite
+    if isinstance(suite, str | Path):
+        return load_suite(Path(suite))
+    cases = tuple(suite)
+    return Suite(
+        name="cases",
+        cases=cases,
+        case_count=len(cases),
+        expectation_count=sum(len(case.expectations) for case in cases),
+    )
+
+
+class _Run:
+    """One run in the making."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        evaluator: Evaluator,
+        *,
+        run_id: str,
+        progress: Callable[[Progress], None] | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self._suite = suite
+        self._evaluator = evaluator
+        self._config = evaluator.config
+        self._gate = parse_gate(self._config.gate or DEFAULT_GATE)
+        self._run_id = run_id
+        self._progress = progress
+        self._clock = clock
+        self._tally = Tally()
+        self._warnings: list[str] = list(suite.warnings)
+        self._kept: list[CaseResult] = []
+        self._began = clock()
+        self._told = self._began
+        self._unread_since: float | None = None
+        self._avoided = AvoidedCalls(0, 0.0, is_known=False)
+
+    async def to_report(self, stop: asyncio.Event | None) -> Report:
+        started_at = datetime.now(UTC).isoformat(timespec="seconds")
+        file = ResultsFile(self._config.results_path) if self._config.results_path is not None else None
+        try:
+            async with self._watched(stop):
+                await self._score_all(file)
+        finally:
+            stored = file.close() if file is not None else None
+        if self._tally.cases == 0:
+            raise ConfigError(f"suite {self._suite.name!r} has no cases: nothing was measured")
+        self._kept.sort(key=lambda result: result.index)
+        return self._report(started_at, stored if stored is not None else tuple(self._kept))
+
+    async def _score_all(self, file: ResultsFile | None) -> None:
+        tally, keep = self._tally, self._config.keep_results and file is None
+        sink: _Sink | None = file if file is not None else (self._kept if keep else None)
+        services = self._evaluator.services
+        assert services is not None, "the evaluator was entered"
+        avoided = self._avoided = AvoidedCalls.for_judges(services.judges, services.prices)
+        async for result in self._evaluator.stream(self._cases(avoided)):
+            tally.add(result, avoided_pico=avoided.pico(result.index))
+            if sink is not None:
+                sink.append(result)
+            if self._progress is not None and self._clock() - self._told >= PROGRESS_S:
+                self._tell()
+        if self._progress is not None:
+            self._tell()
+
+    def _cases(self, avoided: AvoidedCalls) -> Iterable[Case]:
+        """The suite's cases. After a stop the rest is listed for a while, then counted only."""
+        expectations = 0
+        for index, case in enumerate(self._suite.cases):
+            if self._evaluator.stopped is not None and self._is_late(index, expectations):
+                return
+            avoided.saw(index, case)
+            expectations += len(case.expectations)
+            yield case
+
+    def _is_late(self, read: int, expectations: int) -> bool:
+        now = self._clock()
+        if self._unread_since is None:
+            self._unread_since = now
+        if now - self._unread_since < UNREAD_S:
+            return False
+        suite = self._suite
+        if suite.case_count is None or suite.expectation_count is None:
+            return False
+        cases = suite.case_count - read
+        self._tally.add_unread(
+            cases=cases,
+            expectations=suite.expectation_count - expectations,
+            leftover=self._evaluator.stopped or "interrupted",
+        )
+        self._warnings.append(
+            f"{cases} cases were not read before the run ended; they are counted, not listed"
+        )
+        return True
+
+    @asynccontextmanager
+    async def _watched(self, stop: asyncio.Event | None) -> AsyncIterator[None]:
+        """Pass a wish to stop on to the evaluator, and cut calls in flight off after the grace."""
+        if stop is None:
+            yield
+            return
+
+        async def watch() -> None:
+            await stop.wait()
+            self._evaluator.stop("interrupted")
+            await asyncio.sleep(GRACE_S)
+            await self._evaluator.abandon()
+
+        watcher = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            watcher.cancel()
+            await asyncio.wait({watcher})
+
+    def _tell(self) -> None:
+        self._told = self._clock()
+        tally, services = self._tally, self._evaluator.services
+        assert self._progress is not None
+        assert services is not None
+        self._progress(
+            Progress(
+                done=tally.states.total(),
+                total=self._suite.expectation_count,
+                cases=tally.cases,
+                by_tier={tier: counts.passed + counts.failed for tier, counts in tally.tiers.items()},
+                counts=tally.counts(),
+                open_calls=self._evaluator.open_jobs,
+                spent_usd=services.spent_usd,
+                cap_usd=self._config.max_cost_usd,
+                elapsed_s=self._told - self._began,
+                limit_s=self._config.max_time_s,
+            )
+        )
+
+    def _report(self, started_at: str, results: object) -> Report:
+        tally, evaluator = self._tally, self._evaluator
+        services = evaluator.services
+        assert services is not None, "the evaluator was entered"
+        gate = self._gate.judge(tally.figures())
+        stopped = _why_stopped(evaluator.stopped, tally)
+        avoided_pico = sum(counts.avoided_pico for counts in tally.tiers.values())
+        spend = services.spend(avoided_pico=avoided_pico if self._avoided.is_known else None)
+        return Report(
+            run_id=self._run_id,
+            suite=self._suite.name,
+            started_at=started_at,
+            wall_s=self._clock() - self._began,
+            provider_wait_s=services.provider_wait_s,
+            cases=tally.cases,
+            counts=tally.counts(),
+            partial=tally.partial,
+            passed=tally.passed,
+            dimensions=tally.dimensions(),
+            tags=tally.tags(),
+            tiers=_tier_lines(tally, spend),
+            leftovers=dict(sorted(tally.leftovers.items())),
+            failures=dict(sorted(tally.failures.items())),
+            spend=spend,
+            gate=gate,
+            exit_code=exit_code(tally, gate, stopped, self._config.max_error_rate),
+            stopped=stopped,
+            warnings=(*self._warnings, *services.warnings),
+            settings=self._settings(services),
+            results=results,  # type: ignore[arg-type]  # a tuple, or the reader of a file
+        )
+
+    def _settings(self, services: RunServices) -> dict[str, object]:
+        """Whatever decides the verdicts, so that two reports can tell whether they asked the same."""
+        config = self._config
+        return {
+            "version": tiered_eval.__version__,
+            "judges": list(services.judges),
+            "embedder": services.embedder_id or config.embedder or "local:",
+            "profile": self._evaluator.profile_name,
+            "mode": config.mode,
+            "gate": self._gate.expression,
+            "max_error_rate": config.max_error_rate,
+            "seed": config.seed,
+        }
+
+
+def exit_code(tally: Tally, gate: GateResult, stopped: str | None, max_error_rate: float) -> int:
+    """The exit code of DESIGN section 9. A gate that no leftover can save is not met, whatever else happened."""
+    counts = tally.counts()
+    if stopped == "interrupted":
+        return 130
+    if gate.state == "not-met":
+        return 1
+    if counts.error > max_error_rate * counts.total:
+        return 3
+    if gate.state == "undecided":
+        return 4 if stopped in ("budget", "deadline") else 3
+    return 0
+
+
+def _why_stopped(stop: StopReason | None, tally: Tally) -> Stopped | None:
+    """The reason that left something over; a deadline that nothing fell behind stopped nothing."""
+    if stop is not None and tally.leftovers[stop]:
+        return stop
+    reasons: tuple[Stopped, ...] = ("interrupted", "deadline", "budget")
+    return next((reason for reason in reasons if tally.leftovers[reason]), None)
+
+
+def _tier_lines(tally: Tally, spend: Spend) -> tuple[TierLine, ...]:
+    total = tally.counts().total
+    billed = {line.name: line for line in spend.by_tier}
+    has_estimate = spend.avoided_usd is not None
+    lines = []
+    for tier in TIERS:
+        counts = tally.tiers[tier]
+        line = billed.get(tier)
+        decided = counts.passed + counts.failed
+        lines.append(
+            TierLine(
+                tier=tier,
+                decided=decided,
+                passed=counts.passed,
+                failed=counts.failed,
+                share=decided / total if total else 0.0,
+                calls=line.calls if line else 0,
+                cost_usd=line.cost_usd if line else Decimal(0),
+                avoided_usd=Decimal(counts.avoided_pico) / 10**12 if has_estimate else None,
+            )
+        )
+    return tuple(lines)

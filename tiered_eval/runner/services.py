@@ -1,0 +1,184 @@
+"""What asking scorers are given: the calls door and an embedder, opened from the options of a run.
+
+The one idea: nothing is opened before somebody asks. A suite that its free checks settle loads no SDK, no
+embedder and no price data, and makes no folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from tiered_eval.calls import Gateway
+from tiered_eval.config import RunConfig
+from tiered_eval.errors import EmbedderMissing, JudgeMissing
+from tiered_eval.pricing import PriceBook
+from tiered_eval.providers.registry import ProviderSettings, open_embedding_provider, open_provider
+from tiered_eval.records import Completed, ModelReply, ModelRequest, Spend
+from tiered_eval.scorers.base import Services
+
+if TYPE_CHECKING:
+    from tiered_eval.batching import EmbeddingBatcher
+
+__all__ = ["LiveServices", "RunServices", "open_services"]
+
+T = TypeVar("T")
+
+DEFAULT_EMBEDDER = "local:"
+NO_EMBEDDER = "none"
+
+
+class RunServices(Services, Protocol):
+    """What a run needs of its services beside asking: the bill, and an end."""
+
+    @property
+    def prices(self) -> PriceBook: ...
+
+    @property
+    def spent_usd(self) -> Decimal:
+        """Settled and unknown so far."""
+        ...
+
+    @property
+    def provider_wait_s(self) -> float: ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
+
+    def spend(self, *, avoided_pico: int | None) -> Spend: ...
+
+    async def aclose(self) -> None: ...
+
+
+class LiveServices:
+    """The services of a real run."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        *,
+        judges: Sequence[str],
+        embedder: str,
+        prices: PriceBook,
+        home: Path,
+    ) -> None:
+        self.judges = tuple(judges)
+        self.prices = prices
+        self._gateway = gateway
+        self._embedder_name = embedder
+        self._home = home
+        self._batcher: EmbeddingBatcher | None = None
+        self._missing: EmbedderMissing | None = None
+        self._opening = asyncio.Lock()
+        self._stack = AsyncExitStack()
+
+    @property
+    def embedder_id(self) -> str | None:
+        return self._batcher.embedder_id if self._batcher is not None else None
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """See :class:`Services`."""
+        async with self._opening:
+            if self._missing is not None:
+                raise self._missing
+            if self._batcher is None:
+                try:
+                    self._batcher = await self._open_batcher()
+                except EmbedderMissing as error:
+                    self._missing = error
+                    raise
+        return await self._batcher.embed(texts)
+
+    async def complete(
+        self, request: ModelRequest, parse: Callable[[ModelReply], T], *, models: Sequence[str]
+    ) -> Completed[T]:
+        """See :class:`Services`."""
+        chain = models or self.judges
+        if not chain:
+            raise JudgeMissing("no judge model is chosen; give one with --judge provider:model")
+        return await self._gateway.complete(request, parse, models=chain)
+
+    @property
+    def spent_usd(self) -> Decimal:
+        spend = self._gateway.statistics().spend
+        return spend.settled_usd + spend.unknown_usd
+
+    @property
+    def provider_wait_s(self) -> float:
+        return self._gateway.statistics().provider_wait_s
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        statistics = self._gateway.statistics()
+        damaged = statistics.damaged_replies
+        if not damaged:
+            return statistics.warnings
+        return (
+            *statistics.warnings,
+            f"{damaged} kept replies were damaged or outdated, and were asked for again",
+        )
+
+    def spend(self, *, avoided_pico: int | None) -> Spend:
+        avoided = None if avoided_pico is None else Decimal(avoided_pico).scaleb(-12)
+        return replace(self._gateway.statistics().spend, avoided_usd=avoided)
+
+    async def aclose(self) -> None:
+        """End what is open; calls in flight are booked as unknown."""
+        await self._stack.aclose()
+        await self._gateway.aclose()
+
+    async def _open_batcher(self) -> EmbeddingBatcher:
+        if self._embedder_name == NO_EMBEDDER:
+            raise EmbedderMissing("no embedder is used: the run was told so")
+        from tiered_eval.batching import EmbeddingBatcher
+        from tiered_eval.cache import open_store
+        from tiered_eval.providers.embedders import open_embedder
+
+        embedder = await open_embedder(self._embedder_name, paid=self._gateway.embed)
+        store = await asyncio.to_thread(open_store, self._home / "vectors")
+        batcher = EmbeddingBatcher(embedder, store)
+        return await self._stack.enter_async_context(batcher)
+
+
+async def open_services(
+    config: RunConfig, *, run: str, deadline: float | None, clock: Callable[[], float] = time.monotonic
+) -> LiveServices:
+    """The services that a run's options ask for; its judges have been checked.
+
+    Raises:
+        ConfigError: a judge has no known price, or nobody serves its prefix; nothing was spent.
+    """
+    assert config.home is not None, "merged with a suite"
+    settings = ProviderSettings(
+        request_timeout_s=config.request_timeout_s,
+        concurrency=config.concurrency,
+        recordings=config.recordings,
+    )
+    prices = PriceBook(config.prices)
+    gateway = Gateway(
+        home=config.home,
+        run=run,
+        prices=prices,
+        open_provider=lambda prefix: open_provider(prefix, settings=settings),
+        open_embedder=lambda prefix: open_embedding_provider(prefix, settings=settings),
+        cap_usd=config.max_cost_usd,
+        mode=config.mode,
+        concurrency=config.concurrency,
+        request_timeout_s=config.request_timeout_s,
+        deadline_s=lambda: None if deadline is None else deadline - clock(),
+        clock=clock,
+    )
+    await gateway.check_models(config.judges)
+    return LiveServices(
+        gateway,
+        judges=config.judges,
+        embedder=config.embedder or DEFAULT_EMBEDDER,
+        prices=prices,
+        home=config.home,
+    )
