@@ -9,11 +9,19 @@ Second step of most routes. Reading is :mod:`tiered_eval.text.numbers`, comparin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.conclusions import conclusive_readings
+from tiered_eval.text.dates import value_is_date
 from tiered_eval.text.number_match import compare
-from tiered_eval.text.numbers import Reading, parse_claim, parse_numbers
+from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
+from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.polarity import doubt_at, find_cues
+from tiered_eval.text.questions import asked_power, asks_for_percent
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Number"]
@@ -41,22 +49,87 @@ class Number:
         if not readings:
             return _NO_NUMBER
         claim = parse_claim(value, expectation.options)
-        text = subject.text
-        doubt: str | None = None
-        doubtful: Reading | None = None
-        for reading in readings:
+        if expectation.kind == "equivalent":
+            return _check_answer(claim, expectation, subject, readings)
+        return _outcome(_find((claim,), subject, readings), subject.text)
+
+
+class _Found(NamedTuple):
+    """The reading that says the claim, and what speaks against taking it; no reading if none says it."""
+
+    reading: Reading | None = None
+    doubt: str | None = None
+
+
+def _find(claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading]) -> _Found:
+    """The first clean statement of the claim in any of its forms, else the first doubtful one."""
+    text = subject.text
+    doubtful = _Found()
+    for reading in readings:
+        for claim in claims:
             alike = compare(claim, reading, text)
+            if alike is False:
+                continue
             if alike is True:
-                alike = doubt_at(text, reading.start, reading.end, subject.view(find_cues)) or True
-                if alike is True:
-                    return Outcome("pass", "the response states it", 1.0, _evidence(text, reading))
-            if alike and doubt is None:
-                doubt, doubtful = str(alike), reading
-        if doubtful is not None:
-            return Outcome("unsure", f"found, but {doubt}", None, _evidence(text, doubtful))
+                doubt = doubt_at(text, reading.start, reading.end, subject.view(find_cues))
+                if doubt is None:
+                    return _Found(reading)
+            else:
+                doubt = alike
+            if doubtful.reading is None:
+                doubtful = _Found(reading, doubt)
+    return doubtful
+
+
+def _outcome(found: _Found, text: str) -> Outcome:
+    reading, doubt = found
+    if reading is None:
         return _ABSENT
-
-
-def _evidence(text: str, reading: Reading) -> Evidence:
     end = min(reading.end, reading.start + _QUOTE_LENGTH)
-    return Evidence(text[reading.start : end], reading.start, end)
+    evidence = Evidence(text[reading.start : end], reading.start, end)
+    if doubt is None:
+        return Outcome("pass", "the response states it", 1.0, evidence)
+    return Outcome("unsure", f"found, but {doubt}", None, evidence)
+
+
+def _check_answer(
+    claim: Claim, expectation: Expectation, subject: Subject, readings: Sequence[Reading]
+) -> Outcome:
+    """A gold answer: the number must be what the response comes to, not one of many."""
+    claims = _forms_of(claim, subject.case.input or "")
+    conclusive = conclusive_readings(readings, subject.text)
+    found = _find(claims, subject, conclusive)
+    if (found.reading is None or found.doubt) and len(conclusive) < len(readings):
+        found = _find(claims, subject, readings)
+        found = found._replace(doubt=found.doubt or "not where the response concludes")
+    elif found.reading and not found.doubt and _is_other_day(found.reading, expectation.values):
+        found = found._replace(doubt="another day than the one expected")
+    return _outcome(found, subject.text)
+
+
+def _forms_of(claim: Claim, question: str) -> tuple[Claim, ...]:
+    """A gold answer as it may be written, given the unit that its question asks for."""
+    reading = claim.reading
+    claim = replace(claim, may_round=True)
+    if reading.kind != "plain" or reading.value is None or reading.unit:
+        return (claim,)
+    if reading.is_percent or asks_for_percent(question):
+        return (replace(claim, percent_as_fraction=True),)
+    power = asked_power(question)
+    if power is None or reading.is_scaled:
+        return (claim,)
+    return (claim, replace(claim, reading=replace(reading, value=reading.value.scaleb(power, EXACT))))
+
+
+def _is_other_day(found: Reading, values: Sequence[Value]) -> bool:
+    """The year is right, but the response gives a day, and an expected value gives another of that year."""
+    if found.kind != "date" or len(values) < 2:
+        return False
+    same_year = [
+        day
+        for value in values
+        if isinstance(value, str) and value_is_date(value)
+        for day in parse_claim(value).reading.days
+        if day.year == found.days[0].year
+    ]
+    return bool(same_year) and not any(day.agrees_with(said) for day in same_year for said in found.days)

@@ -185,7 +185,7 @@ def _is_year(reading: Reading) -> bool:
 
 _ASIDE = re.compile(
     r"(?:exactly|only|at least|at most|up to|about|approximately|around|roughly|nearly|almost|more than|less than|over"
-    r"|under|no (?:more|less|fewer|later) than|between|from|minus|negative|circa|an?|the|a total of|[~≈<>≤≥=*+\"'(\s])*"
+    r"|under|no (?:more|less|fewer|later) than|between|from|minus|negative|circa|c\.|an?|the|a total of|in|on|the year|[~≈<>≤≥=*+\"'(\s])*"
 )
 _NOT_ALONE = frozenset("one first second third half quarter".split())
 """Words that are a number seldom enough to be taken for a literal."""
@@ -215,6 +215,6 @@ def is_number_claim(value: object) -> bool:
         "part of a label",
     ):
         return False
-    before, after = text[: reading.start].lower(), text[reading.end :].strip(" .!*\"')")
+    before, after = text[: reading.start].lower(), text[reading.end :].strip(" .,!*\"')")
     is_bare = after == "" or (claim.noun is not None and after == after.lower())
     return is_bare and _ASIDE.fullmatch(before) is not None

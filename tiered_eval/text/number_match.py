@@ -8,7 +8,7 @@ a match, and never as none.
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TypeAlias
 
 from tiered_eval.text.claims import Claim, stem
@@ -20,7 +20,8 @@ __all__ = ["Likeness", "compare"]
 Likeness: TypeAlias = bool | str
 """True: says the claim. False: says something else. A text: it may, and this is why it is not certain."""
 
-_NUMERIC = frozenset(("plain", "ordinal", "range", "bound"))
+LEAST_DIGITS = 2
+"""Significant digits that a claim needs before rounding to it counts."""
 
 
 def compare(claim: Claim, reading: Reading, text: str) -> Likeness:
@@ -140,7 +141,7 @@ def _compare_to_range(claim: Claim, found: Reading) -> Likeness:
         if their_low is None or their_high is None:
             return False
         if _is_near(claim, their_low, low) and _is_near(claim, their_high, high):
-            return found.doubt or True
+            return found.doubt is None or found.doubt == want.doubt or found.doubt
         return "a range inside the one claimed" if low <= their_low and their_high <= high else False
     value = _scaled(claim, found, found.value)
     if value is None:
@@ -170,13 +171,20 @@ def _compare_to_bound(claim: Claim, found: Reading) -> Likeness:
 
 
 def _is_near(claim: Claim, found: Decimal, wanted: Decimal) -> bool:
-    if found == wanted:
+    if found == wanted or (claim.may_round and _rounds_to(found, wanted)):
         return True
     if not (claim.tolerance or claim.relative_tolerance):
         return False
     distance = EXACT.subtract(found, wanted).copy_abs()
     allowed = max(claim.tolerance, EXACT.multiply(claim.relative_tolerance, wanted.copy_abs()))
     return distance <= allowed
+
+
+def _rounds_to(found: Decimal, wanted: Decimal) -> bool:
+    """39.73 rounds to 39.7. A single digit (8 for 7.6) says too little to be taken for the same number."""
+    if len(wanted.normalize(EXACT).as_tuple().digits) < LEAST_DIGITS:
+        return False
+    return found.quantize(wanted, ROUND_HALF_UP, EXACT) == wanted
 
 
 def _scaled(claim: Claim, found: Reading, value: Decimal | None) -> Decimal | None:

@@ -177,10 +177,12 @@ def _link(page: Page, mark: Mark, following: Mark) -> Literal["range", "dash"] |
     word = gap.strip(" \u00a0\n")
     if word in ("-", "–"):
         is_spaced = word != gap
+        if page.lower[mark.start].isalpha() and word == "-":
+            return None  # "one-two"
         if is_spaced and _EQUALS.match(page.lower, following.right.end):
             return None
         return "dash" if word == "-" and not is_spaced else "range"
-    if word in ("to", "through", "thru", "until", "till", "-to-", "to-", "-"):
+    if word in ("to", "through", "thru", "until", "till", "-to-", "to-"):
         return None if _CHANGE.search(page.lower, max(0, mark.left.start - 40), mark.left.start) else "range"
     is_between = word in ("and", "-and-") and _BETWEEN.search(
         page.lower, max(0, mark.left.start - 14), mark.left.start
