@@ -17,9 +17,9 @@ from tiered_eval.cli.progress import (
     ticking,
 )
 from tiered_eval.records import Counts
+from tiered_eval.runner import Progress
 
 pytest.importorskip("tiered_eval.runner", exc_type=ImportError)
-from tiered_eval.runner import Progress
 
 
 def progress(done: int, **fields: object) -> Progress:

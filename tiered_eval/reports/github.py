@@ -27,10 +27,11 @@ def is_github(environment: Mapping[str, str] | None = None) -> bool:
 
 def annotation_lines(report: Report) -> Iterator[str]:
     """Workflow commands, one a line."""
-    shown = wording.failing(report, SHOWN - 1)
+    failed, errors = wording.worst(report, failed=SHOWN - 1, errors=SHOWN - 1)
+    counts = report.counts
+    shown, count = (failed, counts.failed) if failed else (errors, counts.error)
     for verdict in shown:
         yield _command("error", _title(verdict), _message(verdict))
-    count = report.counts.failed or report.counts.error
     if count > len(shown):
         yield _command(
             "error", "tiered-eval", f"{count - len(shown):,} more, {count:,} in all: see the report"

@@ -38,7 +38,7 @@ def render(report: Report) -> Iterator[str]:
     yield from _tiers(report)
     yield from _facts(report)
     yield from _models(report)
-    yield from _failing(report)
+    yield from _worst(report)
     yield "### Next\n\n"
     for step in wording.next_steps(report):
         yield f"- {step}\n"
@@ -126,20 +126,17 @@ def _models(report: Report) -> Iterator[str]:
     )
 
 
-def _failing(report: Report) -> Iterator[str]:
-    shown = wording.failing(report, SHOWN)
-    if not shown:
-        return
-    failed = report.counts.failed
-    yield f"### {'Failed' if failed else 'Errors'} ({failed or report.counts.error:,})\n\n"
-    yield from _table(
-        ("case", "expectation", "check", "reason", "evidence"),
-        (_failing_row(verdict) for verdict in shown),
-        count=failed or report.counts.error,
-    )
+def _worst(report: Report) -> Iterator[str]:
+    failed, errors = wording.worst(report, failed=SHOWN, errors=SHOWN)
+    counts = report.counts
+    for title, shown, count in (("Failed", failed, counts.failed), ("Errors", errors, counts.error)):
+        if shown:
+            yield f"### {title} ({count:,})\n\n"
+            head = ("case", "expectation", "check", "reason", "evidence")
+            yield from _table(head, (_worst_row(verdict) for verdict in shown), count=count)
 
 
-def _failing_row(verdict: Verdict) -> tuple[str, ...]:
+def _worst_row(verdict: Verdict) -> tuple[str, ...]:
     evidence = verdict.evidence.quote if verdict.evidence else ""
     claim = f"{verdict.expectation_id} {verdict.kind}"
     return (verdict.case_id, claim, verdict.scorer or "–", verdict.reason, evidence)

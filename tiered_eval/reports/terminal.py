@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["render", "render_case"]
 
-WORST_SHOWN = 10
+FAILED_SHOWN = 10
+ERRORS_SHOWN = 5
 
 _STATE_STYLE = {"pass": "green", "fail": "red", "error": "magenta", "not-judged": "yellow", "manual": "cyan"}
 _GATE_STYLE = {"met": "green", "not-met": "red", "undecided": "yellow"}
@@ -161,16 +162,16 @@ def _row(label: str, text: str, style: str) -> Table:
 
 
 def _print_worst(console: Console, report: Report) -> None:
-    shown = wording.failing(report, WORST_SHOWN)
-    if not shown:
-        return
-    count = report.counts.failed or report.counts.error
-    word = "failed" if report.counts.failed else "errors"
-    more = "" if count == len(shown) else f", the first {len(shown)}"
-    console.print(_styled(f"  {word} ({count:,}{more})", "bold"))
-    for verdict in shown:
-        _print_verdict(console, verdict, name=f"{verdict.case_id} / {verdict.expectation_id}")
-    console.print()
+    failed, errors = wording.worst(report, failed=FAILED_SHOWN, errors=ERRORS_SHOWN)
+    counts = report.counts
+    for title, shown, count in (("failed", failed, counts.failed), ("errors", errors, counts.error)):
+        if not shown:
+            continue
+        more = "" if count == len(shown) else f", the first {len(shown)}"
+        console.print(_styled(f"  {title} ({count:,}{more})", "bold"))
+        for verdict in shown:
+            _print_verdict(console, verdict, name=f"{verdict.case_id} / {verdict.expectation_id}")
+        console.print()
 
 
 def _print_verdict(console: Console, verdict: Verdict, *, name: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from itertools import islice
 
 from tiered_eval.records import Counts, Figure, GateResult, Report, Spend, Verdict
 from tiered_eval.reports.untrusted import one_line
@@ -17,7 +16,6 @@ __all__ = [
     "cap_usd",
     "counts_line",
     "duration",
-    "failing",
     "figure_line",
     "gate_line",
     "leftover_words",
@@ -29,6 +27,7 @@ __all__ = [
     "state_word",
     "time_line",
     "usd",
+    "worst",
 ]
 
 _SMALLEST_SHOWN = Decimal("0.0001")
@@ -146,16 +145,21 @@ def state_word(verdict: Verdict) -> str:
     return verdict.state.replace("-", " ")
 
 
-def failing(report: Report, limit: int) -> list[Verdict]:
-    """The first ``limit`` failed expectations in the order of the suite; errors where nothing failed."""
-    for state, count in (("fail", report.counts.failed), ("error", report.counts.error)):
-        if count:
-            found = (
-                verdict for result in report.results for verdict in result.verdicts if verdict.state == state
-            )
-            # Reading stops at the count, so a large run is not read to its end for one more.
-            return list(islice(found, min(limit, count)))
-    return []
+def worst(report: Report, *, failed: int, errors: int) -> tuple[list[Verdict], list[Verdict]]:
+    """The first expectations that failed, and the first that could not be checked, in the order of the suite.
+
+    Reading stops as soon as enough are found: a large run is not read to its end for one more.
+    """
+    found: dict[str, list[Verdict]] = {"fail": [], "error": []}
+    missing = {"fail": min(failed, report.counts.failed), "error": min(errors, report.counts.error)}
+    for result in report.results if any(missing.values()) else ():
+        for verdict in result.verdicts:
+            if missing.get(verdict.state):
+                missing[verdict.state] -= 1
+                found[verdict.state].append(verdict)
+        if not any(missing.values()):
+            break
+    return found["fail"], found["error"]
 
 
 def next_steps(report: Report) -> list[str]:
