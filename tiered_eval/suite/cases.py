@@ -40,6 +40,7 @@ _OWN_NAMES = ("id", "fields", "tool_calls", "tags", "meta", "enabled")
 CASE_NAMES = (*_OWN_NAMES, *INPUT_NAMES, *RESPONSE_NAMES, *EXPECT_NAMES, *ANSWER_NAMES)
 
 _KNOWN = frozenset(CASE_NAMES)
+_ANSWERS = frozenset(ANSWER_NAMES)
 _LONGEST_ID = 256
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -147,7 +148,7 @@ class CaseReader:
         found: list[Expectation] = []
         if name is not None:
             found = self.expectations.read(raw[name], scope, field_name=name)
-        if answer := self._one_of(raw, ANSWER_NAMES, scope):
+        if not _ANSWERS.isdisjoint(raw) and (answer := self._one_of(raw, ANSWER_NAMES, scope)):
             line = line_of(raw, answer, scope.line)
             answers = self.expectations.read([{"equivalent": raw[answer]}], scope, field_name=answer)
             if answers and any(made.id == answers[0].id for made in found):
@@ -314,7 +315,7 @@ def read_id(raw: object) -> str:
     Raises:
         BadValue: it is none.
     """
-    identity = parse_text(raw)
+    identity = raw if type(raw) is str and not raw.isspace() and raw else parse_text(raw)
     if not identity.isprintable() or len(identity) > _LONGEST_ID:
         raise BadValue(
             "bad-id",

@@ -11,6 +11,7 @@ import json
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -40,6 +41,7 @@ class ResponseFile(ResponseSource):
         self._held: dict[str, Any] = {}
         self._seen = SeenIds(with_places=True)
         self._used = bytearray()
+        self._used_count = 0
         self._lines: BinaryIO | None = None
         self._reader = LineReader()
         self._lock = threading.Lock()
@@ -54,6 +56,7 @@ class ResponseFile(ResponseSource):
         slot = self._seen.slot_of(identity)
         if slot is None:
             return None
+        self._used_count += not self._used[slot]
         self._used[slot] = 1
         if self._lines is None:
             return read_response(self._held[identity])
@@ -61,14 +64,15 @@ class ResponseFile(ResponseSource):
 
     def report_unused(self) -> None:
         """Warn of responses that no case asked for, naming the first few."""
-        unused = [identity for identity in self._ids() if not self._is_used(identity)]
-        if not unused:
+        count = len(self._seen) - self._used_count
+        if not count:
             return
-        shown = ", ".join(unused[:5]) + (", ..." if len(unused) > 5 else "")
+        unused = islice((identity for identity in self._ids() if not self._is_used(identity)), 5)
+        shown = ", ".join(unused) + (", ..." if count > 5 else "")
         self._scope.case_id = self._scope.line = None
         self._scope.report(
             "unused-response",
-            f"{len(unused)} of the responses belong to no case: {shown}",
+            f"{count} of the responses belong to no case: {shown}",
             "check the ids, if they should",
             severity="warning",
         )

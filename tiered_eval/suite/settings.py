@@ -15,7 +15,8 @@ from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, nearest
 from tiered_eval.errors import ConfigError
 from tiered_eval.gate import parse_gate
 from tiered_eval.records import SuiteSettings
-from tiered_eval.suite.expectations import Defaults, read_weight
+from tiered_eval.suite.drafts import read_weight
+from tiered_eval.suite.expectations import Defaults
 from tiered_eval.suite.options import (
     BadValue,
     parse_decimal,
