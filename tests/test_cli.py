@@ -161,6 +161,7 @@ class TestErrors:
         [
             (ConfigError("x"), 2),
             (LedgerError("x"), 2),
+            (ExceptionGroup("tasks", [ConfigError("x")]), 2),  # as a task group hands it on
             (ProviderUnavailable("x", model="m"), 3),
             (KeyboardInterrupt(), 130),
             (ZeroDivisionError("x"), 70),

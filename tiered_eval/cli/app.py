@@ -67,13 +67,21 @@ def run_app(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted before anything was measured")
         return 130
-    except TieredEvalError as error:
-        complain(str(error))
-        return _code_of(error)
     except Exception as error:  # noqa: BLE001  # the edge of the program: Python's own exit code for it, 1, means "gate not met"
+        cause = _single(error)
+        if isinstance(cause, TieredEvalError):
+            complain(str(cause))
+            return _code_of(cause)
         complain(_unforeseen(error))
         return 70
     return code if isinstance(code, int) else 0
+
+
+def _single(error: Exception) -> Exception:
+    """The error itself, also where a task group has wrapped it."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def _code_of(error: TieredEvalError) -> int:
