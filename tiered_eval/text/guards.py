@@ -64,9 +64,9 @@ def missing_name(claim: Passage, places: Iterable[Passage]) -> str | None:
     held = [place.counts for place in places]
     for at, token in enumerate(claim.tokens):
         is_name = token.is_capital and (at > 0 or idf(token.stem) == most())
-        if (is_name and is_content(token)) or any(char.isdigit() for char in token.stem):
-            if not any(token.stem in counts for counts in held):
-                return claim.text[token.start : token.end]
+        is_needed = (is_name and is_content(token)) or any(char.isdigit() for char in token.stem)
+        if is_needed and not any(token.stem in counts for counts in held):
+            return claim.text[token.start : token.end]
     return None
 
 
