@@ -127,7 +127,7 @@ class LinesDisplay(_Newest):
 
 
 class LiveDisplay(_Newest):
-    """A bar and three lines at the bottom of a terminal, gone when the run ends."""
+    """A bar and two lines at the bottom of a terminal, gone when the run ends."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)
@@ -153,11 +153,14 @@ class LiveDisplay(_Newest):
     def _drawn(self, progress: Progress) -> RenderableType:
         from rich.console import Group
         from rich.progress_bar import ProgressBar
+        from rich.table import Table
         from rich.text import Text
 
-        bar = ProgressBar(total=progress.total or None, completed=progress.done, width=60)
         first, *others = _facts(progress, self.elapsed_s(progress))
-        return Group(bar, Text(first), Text(_by_tier(progress), style="dim"), Text(" · ".join(others)))
+        head = Table.grid(padding=(0, 1))
+        bar = ProgressBar(total=progress.total or None, completed=progress.done, width=40)
+        head.add_row(bar, Text(first))
+        return Group(head, Text(_by_tier(progress), style="dim"), Text(" · ".join(others)))
 
 
 def _by_tier(progress: Progress) -> str:

@@ -85,6 +85,7 @@ def _figures(report: Report) -> Iterator[str]:
 
 
 def _tiers(report: Report) -> Iterator[str]:
+    lines = wording.busy_tiers(report)
     yield from _table(
         ("tier", "decided", "share", "passed", "failed", "calls", "cost", "avoided"),
         (
@@ -98,9 +99,9 @@ def _tiers(report: Report) -> Iterator[str]:
                 usd(line.cost_usd),
                 "–" if line.avoided_usd is None else usd(line.avoided_usd),
             )
-            for line in report.tiers
+            for line in lines
         ),
-        count=len(report.tiers),
+        count=len(lines),
     )
 
 

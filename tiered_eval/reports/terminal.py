@@ -33,9 +33,8 @@ def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
     console = _console(width, colour)
     with console.capture() as captured:
         _print_headline(console, report)
-        if report.tiers:
-            console.print(_tier_table(report))
-            console.print()
+        console.print(_tier_table(report))
+        console.print()
         _print_facts(console, report)
         _print_worst(console, report)
         _print_next(console, report)
@@ -105,7 +104,7 @@ def _tier_table(report: Report) -> Table:
     table.add_column("tier")
     for name in ("decided", "share", "passed", "failed", "calls", "cost", "avoided"):
         table.add_column(name, justify="right")
-    for line in report.tiers:
+    for line in wording.busy_tiers(report):
         table.add_row(*(_styled(cell) for cell in _tier_cells(line)))
     total = report.counts.total
     open_ = total - report.counts.decided

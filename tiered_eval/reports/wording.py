@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from tiered_eval.records import Counts, Figure, GateResult, Report, Spend, Verdict
+from tiered_eval.records import Counts, Figure, GateResult, Report, Spend, TierLine, Verdict
 from tiered_eval.reports.untrusted import one_line
 
 __all__ = [
+    "busy_tiers",
     "cap_usd",
     "counts_line",
     "duration",
@@ -110,6 +111,11 @@ def reasons_line(reasons: Mapping[str, int]) -> str:
     """Counts by reason, most first: ``the cap was reached: 8, no judge to ask: 2``."""
     ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{leftover_words(reason)}: {count:,}" for reason, count in ordered)
+
+
+def busy_tiers(report: Report) -> list[TierLine]:
+    """The tiers that had anything to do."""
+    return [line for line in report.tiers if line.decided or line.calls or line.cost_usd]
 
 
 def spend_lines(spend: Spend) -> Iterator[str]:
