@@ -1,0 +1,131 @@
+"""How many free checks does the engine make in a CPU second, against a loop written by hand?
+
+Set-up: 25,000 made-up responses of some 600 characters with two identifiers and two numbers each, half of them there and
+half not, through ``Evaluator.stream`` with everything a run makes: routing, evidence, verdicts, totals. The loop by hand
+is what a careful harness author writes check by check: normalise and look for the identifier between token edges,
+find all numbers and compare. It keeps a boolean and nothing else. Both in this process, in turns, on the same cases.
+Command: ``python -m benchmarks mechanical``. Fewer than 30,000 checks a CPU second, or less than 0.8 of the loop's
+pace, would change our mind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import re
+import time
+import unicodedata
+from decimal import Decimal
+from typing import Any
+
+from benchmarks.machine import in_own_process, peak_rss_mb
+from benchmarks.made import mechanical_case
+from tiered_eval.aggregate import Tally
+from tiered_eval.config import RunConfig
+from tiered_eval.records import Case
+from tiered_eval.runner import Evaluator
+
+CHECKS = 100_000
+DISTINCT_CASES = 5_000
+"""Made before the clock starts, and gone through several times; each pass works on them anew."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--checks", type=int, default=CHECKS, help="how many checks")
+
+
+def run(options: argparse.Namespace) -> dict[str, Any]:
+    small = in_own_process("benchmarks.mechanical", str(options.checks // 10))
+    large = in_own_process("benchmarks.mechanical", str(options.checks))
+    return {**large, "rss_growth": round(large["peak_rss_mb"] / small["peak_rss_mb"], 3)}
+
+
+def show(result: dict[str, Any]) -> str:
+    return (
+        f"engine        {result['checks_per_cpu_s']:>9,.0f} checks a CPU second ({result['checks']:,} checks)\n"
+        f"by hand       {result['handwritten_per_cpu_s']:>9,.0f}\n"
+        f"engine / hand {result['handwritten_ratio']:>9.2f}\n"
+        f"disagreements {result['disagreements']:>9}\n"
+        f"peak memory   {result['peak_rss_mb']:>9.0f} MB, {result['rss_growth']:.2f} times that of a tenth of the checks"
+    )
+
+
+def measured(checks: int) -> dict[str, Any]:
+    rng = random.Random(1)
+    distinct = [mechanical_case(index, rng) for index in range(min(DISTINCT_CASES, checks // 4))]
+    rounds = max(1, checks // (4 * len(distinct)))
+    engine_s = hand_s = 0.0
+    passed: list[int] = [0, 0]
+    for _ in range(rounds):
+        began = time.process_time()
+        passed[0] += asyncio.run(by_engine(distinct))
+        engine_s += time.process_time() - began
+        began = time.process_time()
+        passed[1] += by_hand(distinct)
+        hand_s += time.process_time() - began
+    made = rounds * 4 * len(distinct)
+    return {
+        "checks": made,
+        "checks_per_cpu_s": round(made / engine_s),
+        "handwritten_per_cpu_s": round(made / hand_s),
+        "handwritten_ratio": round(hand_s / engine_s, 3),
+        "disagreements": abs(passed[0] - passed[1]),
+        "peak_rss_mb": round(peak_rss_mb(), 1),
+    }
+
+
+async def by_engine(cases: list[Case]) -> int:
+    tally = Tally()
+    async with Evaluator(RunConfig(embedder="none")) as evaluator:
+        async for result in evaluator.stream(cases):
+            tally.add(result)
+    return tally.counts().passed
+
+
+QUOTES = str.maketrans("‘’“”–—‑", "''\"\"---")
+NUMBER = re.compile(r"(?<![\w.,-])[-−]?\d[\d,]*(?:\.\d+)?(?!\w)")
+
+
+def normalise(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().translate(QUOTES).split())
+
+
+def contains_literal(response: str, literal: str) -> bool:
+    text, wanted = normalise(response), normalise(literal)
+    start = text.find(wanted)
+    while start >= 0:
+        end = start + len(wanted)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not (before.isalnum() or before == "-") and not (after.isalnum() or after == "-"):
+            return True
+        start = text.find(wanted, start + 1)
+    return False
+
+
+def contains_number(response: str, claim: str) -> bool:
+    number, _, unit = claim.partition(" ")
+    wanted = Decimal(number)
+    for match in NUMBER.finditer(response):
+        if Decimal(match[0].replace(",", "").replace("−", "-")) == wanted:
+            rest = response[match.end() : match.end() + len(unit) + 1]
+            if not unit or rest.strip() == unit:
+                return True
+    return False
+
+
+def by_hand(cases: list[Case]) -> int:
+    passed = 0
+    for case in cases:
+        for expectation in case.expectations:
+            value = expectation.value
+            check = contains_number if value[0].isdigit() else contains_literal
+            passed += check(case.response, value)
+    return passed
+
+
+if __name__ == "__main__":
+    import json
+    import sys
+
+    print(json.dumps(measured(int(sys.argv[1]))))
