@@ -315,6 +315,22 @@ class TestTerminal:
         assert text.count("not in the response") == 10
         assert "failed (300, the first 10)" in text
 
+    def test_an_outage_is_shown_once(self):
+        """An error that repeats is shown once, beside those that differ from it."""
+        results = tuple(
+            result(
+                i,
+                f"case-{i}",
+                verdict(f"case-{i}", "1", "error", reason=f"503 from {'this' if i else 'that'} place"),
+            )
+            for i in range(40)
+        )
+
+        text = terminal.render(sample_report(results=results, counts=Counts(error=40)))
+
+        assert "errors (40, 2 that differ)" in text
+        assert text.count("503 from") == 2
+
     def test_reads_no_more_results_than_it_shows(self):
         """The worst cases of a large run are found without reading it to its end."""
         read = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from tiered_eval.records import Report, SpendLine, Verdict
@@ -149,12 +150,12 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]], *, count: int) ->
         return
     titles = list(head)
     yield f"| {' | '.join(titles)} |\n|{' --- |' * len(titles)}\n"
-    for position, row in enumerate(rows):
-        if position == SHOWN:
-            break
+    shown = 0
+    for row in islice(rows, SHOWN):
+        shown += 1
         yield f"| {' | '.join(_text(cell) for cell in row)} |\n"
-    if count > SHOWN:
-        yield f"\n{count - SHOWN:,} more are in the JSON report.\n"
+    if count > shown:
+        yield f"\n{count - shown:,} more are in the JSON report.\n"
     yield "\n"
 
 

@@ -166,7 +166,8 @@ def _print_worst(console: Console, report: Report) -> None:
     for title, shown, count in (("failed", failed, counts.failed), ("errors", errors, counts.error)):
         if not shown:
             continue
-        more = "" if count == len(shown) else f", the first {len(shown)}"
+        first = f"the first {len(shown)}" if title == "failed" else f"{len(shown)} that differ"
+        more = "" if count == len(shown) else f", {first}"
         console.print(_styled(f"  {title} ({count:,}{more})", "bold"))
         for verdict in shown:
             _print_verdict(console, verdict, name=f"{verdict.case_id} / {verdict.expectation_id}")
@@ -179,10 +180,9 @@ def _print_verdict(console: Console, verdict: Verdict, *, name: str) -> None:
     _print_indented(console, f"{line} ({how})", 4, _STATE_STYLE[verdict.state])
     if verdict.evidence is not None:
         _print_indented(console, f"“{one_line(verdict.evidence.quote)}”", 6, "dim")
-    if verdict.failure is not None:
-        _print_indented(
-            console, one_line(f"{verdict.failure.type}: {verdict.failure.message}", 300), 6, "dim"
-        )
+    failure = verdict.failure
+    if failure is not None and failure.message not in verdict.reason:
+        _print_indented(console, one_line(f"{failure.type}: {failure.message}", 300), 6, "dim")
 
 
 def _print_trail(console: Console, verdict: Verdict) -> None:

@@ -33,6 +33,9 @@ __all__ = [
 
 _SMALLEST_SHOWN = Decimal("0.0001")
 
+ERRORS_LOOKED_AT = 1_000
+"""An outage repeats one error; so many of them are looked at for another one."""
+
 _LEFTOVER_WORDS = {
     "budget": "the cap was reached",
     "deadline": "the time was used up",
@@ -152,20 +155,25 @@ def state_word(verdict: Verdict) -> str:
 
 
 def worst(report: Report, *, failed: int, errors: int) -> tuple[list[Verdict], list[Verdict]]:
-    """The first expectations that failed, and the first that could not be checked, in the order of the suite.
+    """The first expectations that failed, and the first with each different error, in the order of the suite.
 
     Reading stops as soon as enough are found: a large run is not read to its end for one more.
     """
-    found: dict[str, list[Verdict]] = {"fail": [], "error": []}
-    missing = {"fail": min(failed, report.counts.failed), "error": min(errors, report.counts.error)}
-    for result in report.results if any(missing.values()) else ():
+    fails: list[Verdict] = []
+    by_reason: dict[str, Verdict] = {}
+    fails_left = min(failed, report.counts.failed)
+    errors_left = min(ERRORS_LOOKED_AT, report.counts.error) if errors else 0
+    for result in report.results if fails_left or errors_left else ():
         for verdict in result.verdicts:
-            if missing.get(verdict.state):
-                missing[verdict.state] -= 1
-                found[verdict.state].append(verdict)
-        if not any(missing.values()):
+            if verdict.state == "fail" and fails_left:
+                fails_left -= 1
+                fails.append(verdict)
+            elif verdict.state == "error" and errors_left:
+                by_reason.setdefault(verdict.reason, verdict)
+                errors_left = 0 if len(by_reason) == errors else errors_left - 1
+        if not fails_left and not errors_left:
             break
-    return found["fail"], found["error"]
+    return fails, list(by_reason.values())
 
 
 def next_steps(report: Report) -> list[str]:
