@@ -118,7 +118,7 @@ def _forms_of(claim: Claim, question: str) -> tuple[Claim, ...]:
     power = asked_power(question)
     if power is None or reading.is_scaled:
         return (claim,)
-    return (claim, replace(claim, reading=replace(reading, value=reading.value.scaleb(power, EXACT))))
+    return (claim, replace(claim, reading=reading._replace(value=reading.value.scaleb(power, EXACT))))
 
 
 def _is_other_day(found: Reading, values: Sequence[Value]) -> bool:

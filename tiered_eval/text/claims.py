@@ -161,7 +161,7 @@ def _with_unit(claim: Claim, unit: str) -> tuple[Reading, str | None]:
     if unit.lower() in ("%", "percent", "per cent", "pct"):
         if reading.unit or reading.currency:
             raise ConfigError(f"{claim.text!r} has another unit than {unit!r}")
-        return replace(reading, is_percent=True), None
+        return reading._replace(is_percent=True), None
     known = find_unit(unit.replace(" ", "-")) or find_unit(unit)
     if known is None and (currency := find_currency(unit)):
         return _with_currency(claim.text, reading, currency), None
@@ -169,14 +169,14 @@ def _with_unit(claim: Claim, unit: str) -> tuple[Reading, str | None]:
     said = (reading.unit.name if reading.unit else None) or claim.noun
     if reading.is_percent or reading.currency or (said and said != (known.name if known else noun)):
         raise ConfigError(f"{claim.text!r} has another unit than {unit!r}")
-    return replace(reading, unit=known), noun
+    return reading._replace(unit=known), noun
 
 
 def _with_currency(text: str, reading: Reading, currency: str) -> Reading:
     named = find_currency(currency) or currency.upper()
     if reading.is_percent or reading.unit or (reading.currency and reading.currency not in (named, "$", "¥")):
         raise ConfigError(f"{text!r} has another currency or unit than {currency!r}")
-    return replace(reading, currency=named)
+    return reading._replace(currency=named)
 
 
 def _is_year(reading: Reading) -> bool:

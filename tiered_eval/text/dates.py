@@ -115,20 +115,28 @@ def date_at(lower: str, start: int, original: str | None = None) -> FoundDate | 
     ``original`` is the text in its own case: "May 5" is a date where "may 5" is not.
     """
     before = lower[max(0, start - _LONGEST_NAME) : start]
-    if before and before[-1] in " .,-\u00a0\n" and (named := _MONTH_BEFORE.search(before)):
+    if before and _may_name_month(before) and (named := _MONTH_BEFORE.search(before)):
         at = start - len(before) + named.start()
         if named["month"] not in ("may", "march") or original is None or original[at].isupper():
             return _after_month(lower, start, at, MONTHS[named["month"]])
-    if found := _YEAR_FIRST.match(lower, start) or _CJK.match(lower, start):
-        day = int(found["day"]) if found["day"] else None
-        return _checked(start, found.end(), (Day(int(found["year"]), int(found["month"]), day),))
-    if found := _FIGURES.match(lower, start):
-        return _from_figures(start, found)
+    near = lower[start : start + 6]
+    if "-" in near or "/" in near or "." in near or "年" in near:
+        if found := _YEAR_FIRST.match(lower, start) or _CJK.match(lower, start):
+            day = int(found["day"]) if found["day"] else None
+            return _checked(start, found.end(), (Day(int(found["year"]), int(found["month"]), day),))
+        if found := _FIGURES.match(lower, start):
+            return _from_figures(start, found)
     if found := _DAY_FIRST.match(lower, start):
         year = int(found["year"]) if found["year"] else None
         named_day = Day(year, MONTHS[found["month"]], int(found["day"]))
         return _checked(start, found.end(), (named_day,), "a span of days" if found["until"] else None)
     return None
+
+
+def _may_name_month(before: str) -> bool:
+    """Spares most numbers the closer look."""
+    words = before.replace("-", " ").split()
+    return bool(words) and (words[-1].rstrip(".,") in MONTHS or words[-1] in ("the", "of", ",", "."))
 
 
 def _after_month(lower: str, start: int, at: int, month: int) -> FoundDate | None:

@@ -54,10 +54,18 @@ _APPROXIMATE = re.compile(
     r"\s*(?:(?:an?|the|us)\s*)?$"
 )
 _QUALIFIERS = frozenset(
-    "than over above exceed exceeds exceeded exceeding of beyond under below least minimum min min. at from as "
-    "most to maximum max max. a an the total about around approximately approx approx. roughly nearly almost "
-    "circa c. ca ca. some estimated near us".split()
+    "than over above exceed exceeds exceeded exceeding beyond under below least minimum min min. most maximum max max. "
+    "about around approximately approx approx. roughly nearly almost circa c. ca ca. some estimated near".split()
 )
+_QUALIFIER_ENDS = {
+    "of": frozenset("minimum maximum excess upwards upward shy".split()),
+    "to": frozenset("up close limited".split()),
+    "at": frozenset("starting estimated capped".split()),
+    "from": frozenset(("starting",)),
+    "as": frozenset("low few little many much long high late".split()),
+}
+"""Words that end a qualifier after one of those words only; they are too common to look at more closely each time."""
+_FILLERS = frozenset("a an the total us".split())
 _QUALIFIER_SIGNS = frozenset("~≈±<>≤≥=")
 _DECORATION = "*\"'([`“‘"
 _REACH = 40
@@ -77,19 +85,27 @@ def look_left(folded: str, lower: str, start: int) -> Left:
         return left
     at = left.start
     reach = lower[max(0, at - _REACH) : at].rstrip(_DECORATION)
-    words = reach[-16:].split()
+    words = reach[-24:].split()
     if not words:
         return left
     last = words[-1].strip(_DECORATION)
+    if last in _FILLERS and len(words) > 1:
+        last = words[-2].strip(_DECORATION)
+        words = words[:-1]
     if last in ("minus", "negative"):
         if found := _MINUS_WORD.search(lower, max(0, at - 12), at):
             return left._replace(start=found.start(), is_negative=True)
-    elif last in _QUALIFIERS or (last and last[-1] in _QUALIFIER_SIGNS):
+    elif last in _QUALIFIERS or (last and last[-1] in _QUALIFIER_SIGNS) or _ends_qualifier(last, words):
         return left._replace(
             limit=_limit(reach),
             is_approximate=left.is_approximate or _APPROXIMATE.search(reach) is not None,
         )
     return left
+
+
+def _ends_qualifier(last: str, words: list[str]) -> bool:
+    before = _QUALIFIER_ENDS.get(last)
+    return before is not None and len(words) > 1 and words[-2] in before
 
 
 def _limit(reach: str) -> Limit | None:
@@ -138,7 +154,7 @@ def _attached(folded: str, lower: str, start: int) -> Left:
         elif (
             currency is None
             and space
-            and (sign.isalpha() or sign == ".")
+            and (sign == "." or folded[at - 2].isupper() or folded[at - 3 : at - 1] == "Rs")
             and (code := _code_before(folded, at - 1))
         ):
             currency = find_currency(code)

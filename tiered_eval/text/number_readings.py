@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 from typing import Literal
 
 import re2
 
-from tiered_eval.text.number_marks import Mark, Page, may_match
+from tiered_eval.text.number_marks import Mark, Page, has_digit, may_match
 from tiered_eval.text.number_words import WORDS
 from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.readings import Kind, Reading
@@ -34,7 +33,7 @@ _ANY_NUMBER = re2.compile(rf"(?i)\p{{Nd}}|[¼½¾⅐-⅞]|\b(?:{'|'.join(sorted(
 
 def parse_numbers(text: str) -> tuple[Reading, ...]:
     """The numbers of ``text`` in order of place. Never raises; time is linear in the length of the text."""
-    if not may_match(_ANY_NUMBER, text):
+    if not has_digit(text) and not may_match(_ANY_NUMBER, text):
         return ()
     return tuple(_join(Page(text)))
 
@@ -105,7 +104,7 @@ def _pair(page: Page, first: Mark, second: Mark, *, is_dash: bool) -> Iterator[R
         return
     for mark in (first, second):
         reading = _reading(page, mark)
-        yield replace(reading, doubt=reading.doubt or ("joined by a dash" if is_dash else None))
+        yield reading._replace(doubt=reading.doubt or ("joined by a dash" if is_dash else None))
 
 
 def _range(first: Mark, second: Mark, low: Decimal, high: Decimal, doubt: str | None) -> Reading:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tiered_eval.text.numerals import superscript
 from tiered_eval.text.readings import Limit
-from tiered_eval.text.units import SCALES, Unit, find_currency, find_unit
+from tiered_eval.text.units import SCALES, Unit, find_currency, find_unit, known_spellings
 
 __all__ = ["Right", "look_right"]
 
@@ -36,8 +36,10 @@ class Right(NamedTuple):
 
 _ATTACHED = re.compile(r"([a-zµ]+[²³]?)(2?)(?![\w])")
 _NEXT = re.compile(
-    r"(?P<gap>[*`\"']{0,2}(?:[ \u00a0\n]{0,2}|-))(?P<word>[%$€£¥₹₽₩₺₪₫฿₴₦]|°\s?[cf](?![a-z])|[°‰]|(?:u\.s\.|[a-zµ]+[²³]?)(?:/[a-z]+)?)"
+    r"(?P<gap>[*`\"'\\]{0,2}(?:[ \u00a0\n]{0,2}|-))(?P<word>[%$€£¥₹₽₩₺₪₫฿₴₦]|°\s?[cf](?![a-z])|[°‰]|(?:u\.s\.|[a-zµ]+[²³]?)(?:/[a-z]+)?)"
 )
+_POINTS = re.compile(r"[ -]points?\b")
+_COMPOUND = re.compile(r"-([^\W\d_]+)")
 _FOLLOWING = re.compile(r"[ \u00a0-]([a-zµ]+(?:\.[a-z])?)")
 _PER = re.compile(r" (?:per|an?|each) ([a-z]+)")
 _TWO_WORDS = frozenset(
@@ -52,6 +54,10 @@ _SPACED_ALONE = frozenset("xbkmtdyvw")
 """Letters that are a unit when they touch the number, and hardly ever with a space between."""
 _UPPER_ONLY = frozenset(("ad", "bc", "ce", "bce"))
 _PER_FAMILIES = frozenset(("length", "data", "mass", "volume", "bits"))
+_KNOWN = frozenset(
+    ("%", "percent", "pct", "per", "mm", *SCALES, *_TWO_WORDS, *_ADJECTIVES, *known_spellings())
+)
+"""All words that say something about a number before them: most words do not, and are dismissed at once."""
 _AFTER_LIMIT = re.compile(
     r"\s?(?:(?P<low>\+(?![\w])|(?:or|and) (?:more|over|above|up|older|longer|higher|later|greater|upwards?)\b"
     r"|(?:at (?:the )?(?:very )?least|minimum)\b)|(?P<high>(?:or|and) (?:less|fewer|below|under|younger|sooner|earlier|lower)\b"
@@ -68,7 +74,7 @@ def look_right(folded: str, lower: str, end: int, *, has_currency: bool, is_ten:
         return compound
     if following.isalpha() and following < "\u2e80":
         return _glued(folded, lower, end, has_currency=has_currency)
-    if following in "_@\\#":
+    if following in "_@#":
         return Right(end, is_identifier=True)
     beyond = lower[end + 1 : end + 2]
     if following == "." and beyond.isalpha():
@@ -78,21 +84,21 @@ def look_right(folded: str, lower: str, end: int, *, has_currency: bool, is_ten:
         return Right(end, doubt="an invisible character beside it")
     if following == ":" and beyond.isdigit():
         return Right(end, doubt="part of a ratio or a time")
-    if raised := superscript(folded, end):
+    if following > "\x7f" and (raised := superscript(folded, end)):
         if is_ten:
             return Right(raised[1], power=raised[0] - 1)
         return Right(raised[1], doubt="a raised figure beside it")
     if following == "+" and not beyond.isdigit():
         right = _words_after(folded, lower, Right(end + 1), has_currency=has_currency)
         return right._replace(limit=Limit("low", False))
-    if following in " \u00a0\n-%°$€£¥₹₽₩₺₪₫฿₴₦/*`\"'":
+    if following in " \u00a0\n-%°$€£¥₹₽₩₺₪₫฿₴₦/*`\"'\\":
         return _words_after(folded, lower, Right(end), has_currency=has_currency)
     return Right(end)
 
 
 def _compound(folded: str, end: int) -> Right | None:
     """``45-B`` and ``737-MAX`` are names; ``45-day`` is a number."""
-    found = re.compile(r"-([^\W\d_]+)").match(folded, end)
+    found = _COMPOUND.match(folded, end)
     if found is None or found[1].islower() or find_unit(found[1]) or found[1].lower() in SCALES:
         return None
     if found[1].istitle() and len(found[1]) > 3:
@@ -149,7 +155,9 @@ def _words_after(folded: str, lower: str, right: Right, *, has_currency: bool) -
     """Scale, percent, currency and unit words, in that order, as far as they go."""
     for _ in range(3):
         found = _NEXT.match(lower, right.end)
-        if found is None:
+        if found is None or (
+            found["word"] not in _KNOWN and "/" not in found["word"] and found["word"][0] != "°"
+        ):
             break
         more = _one_word(folded, lower, right, found, has_currency=has_currency)
         if more is None:
@@ -171,7 +179,7 @@ def _one_word(
     if is_spaced and word in ("m", "mm", "b", "k") and has_currency:
         return right._replace(end=stop, power={"m": 6, "mm": 6, "b": 9, "k": 3}[word])
     if word in ("%", "percent", "pct"):
-        if points := re.compile(r"[ -]points?\b").match(lower, stop):
+        if points := _POINTS.match(lower, stop):
             return right._replace(end=points.end(), unit=find_unit("percentage-point"))
         return right._replace(end=stop, is_percent=True)
     if word == "per" and lower.startswith(" cent", stop):

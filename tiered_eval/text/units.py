@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
-__all__ = ["CURRENCY_CODES", "CURRENCY_SYMBOLS", "SCALES", "Unit", "find_currency", "find_unit"]
+__all__ = [
+    "CURRENCY_CODES",
+    "CURRENCY_SYMBOLS",
+    "SCALES",
+    "Unit",
+    "find_currency",
+    "find_unit",
+    "known_spellings",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +250,11 @@ def find_unit(spelling: str) -> Unit | None:
     if slash and (base := _SPELLINGS.get(left)) and (per := _SPELLINGS.get(right)):
         return _per(base, per)
     return None
+
+
+def known_spellings() -> frozenset[str]:
+    """Every word and sign that names a unit or a currency, in lower case."""
+    return frozenset((*_SPELLINGS, *CURRENCY_SYMBOLS, *CURRENCY_CODES, *_CURRENCY_WORDS))
 
 
 def find_currency(spelling: str) -> str | None:
