@@ -101,7 +101,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 
 def rows_of(path: Path, half: int | None) -> list[dict[str, Any]]:
     """The rows of a file that have a response to check."""
-    rows = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+    lines = path.read_text(encoding="utf-8").split("\n")  # splitlines would cut at U+2028 as well
+    rows = [json.loads(text) for text in lines if text]
     rows = [row for row in rows if row["response"] is not None and row["kind"] in KINDS]
     if half is None:
         return rows

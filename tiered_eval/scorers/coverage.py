@@ -110,6 +110,8 @@ def _places(claim: Passage, sentences: Sequence[Passage], threshold: float) -> I
 
 def _continues(claim: Passage, sentence: Passage, before: Sequence[Passage]) -> bool:
     """Is all that the sentence lacks the claim's opening words, its subject, and stand those shortly before?"""
+    if sentence.tokens[0].word in {"these", "those"} and claim.content[0].is_capital:
+        return False  # it goes on about several, the claim is about one
     stems = [token.stem for token in claim.content]
     missing = [stem for stem in stems if stem not in sentence.counts]
     if len(missing) > len(stems) / 2 or set(stems[: len(missing)]) != set(missing):
