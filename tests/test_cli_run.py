@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from test_reports_schema import SCHEMA, faults
 
 from tiered_eval.cli.app import run_app
 
@@ -113,6 +114,7 @@ def test_report_files_are_written(suite: Callable[[str], Path], tmp_path: Path):
         "manual": 0,
         "total": 3,
     }
+    assert faults(report, SCHEMA) == []
     assert ET.parse(place / "junit.xml").getroot().get("failures") == "1"
 
 
@@ -246,6 +248,7 @@ async def test_a_signal_writes_the_partial_report(
 
     assert process.returncode == code, err.decode()
     report = json.loads((place / "report.json").read_text())
+    assert faults(report, SCHEMA) == []
     assert report["stopped"] == "interrupted"
     assert report["exit_code"] == code
     assert report["leftovers"] == {"interrupted": 1}
@@ -279,7 +282,7 @@ async def test_a_deadline_ends_a_run_that_waits(suite: Callable[[str], Path], tm
     """--max-time holds while a provider says nothing: the run ends with a report and exit code 4."""
     async with silent_provider() as (url, _):
         process = await started(
-            suite(JUDGED), url, "--max-time", "2s", "--report", "json", "-o", str(tmp_path)
+            suite(JUDGED), url, "--max-time", "1.5s", "--report", "json", "-o", str(tmp_path)
         )
         try:
             _, err = await asyncio.wait_for(process.communicate(), timeout=30)

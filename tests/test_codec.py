@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_samples import sample_report
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import (
@@ -170,6 +172,7 @@ def test_a_case_result_read_back_is_equal(result: CaseResult):
 
 
 @given(reports)
+@settings(max_examples=40)
 def test_a_report_read_back_is_equal(report: Report):
     """Writing a report as JSON text and reading it gives the same record, to the last digit of money."""
     text = json.dumps(report_to_json(report))
@@ -178,6 +181,7 @@ def test_a_report_read_back_is_equal(report: Report):
 
 
 @given(reports)
+@settings(max_examples=40)
 def test_a_summary_and_its_results_make_the_report_again(report: Report):
     """A report kept in two files, summary and results, is the same report."""
     text = json.dumps(summary_to_json(report))
@@ -211,8 +215,7 @@ def test_a_plain_verdict_is_written_with_what_it_has():
     }
 
 
-def test_unknown_keys_are_passed_over(  # a later minor version may add some
-):
+def test_unknown_keys_are_passed_over():
     """A report with fields that this version does not know can still be read."""
     report = Report(
         run_id="r",
@@ -231,6 +234,15 @@ def test_unknown_keys_are_passed_over(  # a later minor version may add some
     data["spend"]["novelty_usd"] = "3"
 
     assert report_from_json(data) == report
+
+
+def test_a_setting_of_any_kind_can_be_written():
+    """A path among the settings does not cost the report."""
+    report = sample_report(settings={"home": Path("/somewhere"), "judges": ("a:b",), "cap": Decimal("2.0")})
+
+    written = json.loads(json.dumps(summary_to_json(report)))
+
+    assert written["settings"] == {"home": "/somewhere", "judges": ["a:b"], "cap": "2.0"}
 
 
 @pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, None, "1"])

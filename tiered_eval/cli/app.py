@@ -65,7 +65,7 @@ def run_app(arguments: Sequence[str] | None = None) -> int:
         complain(_shown(error))
         return 2
     except (click.Abort, KeyboardInterrupt):
-        complain("interrupted before anything was measured")
+        complain("interrupted")
         return 130
     except Exception as error:  # noqa: BLE001  # the edge of the program: Python's own exit code for it, 1, means "gate not met"
         cause = _single(error)

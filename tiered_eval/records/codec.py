@@ -269,4 +269,5 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return value
+    # Settings may hold anything; a path that cannot be written must not cost the report of a paid run.
+    return value if value is None or isinstance(value, str | int | float) else str(value)
