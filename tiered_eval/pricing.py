@@ -263,7 +263,7 @@ def load_prices(path: Path) -> dict[str, Any]:
         if len(raw) > PRICES_FILE_LIMIT_BYTES:
             raise ConfigError(f"{path}: a prices file has at most {PRICES_FILE_LIMIT_BYTES} bytes")
         content = _parse_file(path.suffix.lower(), raw.decode("utf-8-sig"))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: cannot read prices: {error}") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected a table of models, got {type(content).__name__}")
@@ -273,7 +273,7 @@ def load_prices(path: Path) -> dict[str, Any]:
 
 
 def _parse_file(suffix: str, text: str) -> Any:
-    """Raises ValueError, as the parsers for JSON and TOML do."""
+    """Raises ValueError, as the parsers for JSON and TOML do, or RecursionError for what is nested too deeply."""
     if suffix == ".toml":
         return tomllib.loads(text)
     if suffix == ".json":
@@ -282,7 +282,7 @@ def _parse_file(suffix: str, text: str) -> Any:
 
     try:
         return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
+    except yaml.YAMLError as error:
         raise ValueError(str(error)) from error
 
 
