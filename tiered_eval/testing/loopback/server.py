@@ -69,6 +69,8 @@ class LoopbackServer:
     def __init__(self, settings: LoopbackSettings | None = None) -> None:
         self.settings = settings or LoopbackSettings()
         self.log: deque[LoggedCall] = deque(maxlen=_LOG_LENGTH)
+        self.called = asyncio.Event()
+        """Set once a call has been logged."""
         self.most_open = 0
         self.port = 0
         self._open = 0
@@ -336,6 +338,7 @@ class _Call:
             charged = (
                 self.input_tokens * settings.input_price_pico + output_tokens * settings.output_price_pico
             )
+        self.server.called.set()
         self.server.log.append(
             LoggedCall(
                 number=self.number,

@@ -1,0 +1,259 @@
+"""``anthropic:`` models, through the official SDK: the Messages API with ``output_config.format``.
+
+The one idea: what a model takes is in one table (:data:`MODELS`). A model that is not in it is treated like the
+current ones: effort is sent, sampling parameters are not, and thinking is left as the model has it.
+
+A refusal is an answer, with usage: it comes back as a reply whose ``stop_reason`` says so. Caching is not asked
+for. Reads ``ANTHROPIC_API_KEY`` (or the SDK's other credentials) and ``ANTHROPIC_BASE_URL``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.providers.failures import failure_from_error_in_reply, unreadable
+from tiered_eval.providers.sdk import HttpReply, SdkClient, is_loopback
+from tiered_eval.providers.settings import ProviderSettings
+from tiered_eval.providers.usage import bounded_usage, count_in
+from tiered_eval.records import ModelReply, ModelRequest, StopReason, Usage
+
+__all__ = ["MODELS", "AnthropicProvider", "ModelRules", "rules_for"]
+
+DEFAULT_BASE_URL = "https://api.anthropic.com"
+MESSAGES_PATH = "/v1/messages"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRules:
+    """What models of a family take."""
+
+    thinking: Literal["always", "default", "on request"] = "always"
+    """``always``: cannot be switched off; ``default``: can; ``on request``: off unless asked for."""
+    has_effort: bool = True
+    takes_sampling: bool = False
+
+
+MODELS: Mapping[str, ModelRules] = {
+    "claude-fable-5": ModelRules(),
+    "claude-mythos-5": ModelRules(),
+    "claude-opus-5-5": ModelRules(),
+    "claude-sonnet-5-5": ModelRules(),
+    "claude-haiku-5-5": ModelRules(thinking="default"),
+    "claude-opus-5": ModelRules(thinking="default"),
+    "claude-sonnet-5": ModelRules(thinking="default"),
+    "claude-opus-4-8": ModelRules(thinking="on request"),
+    "claude-opus-4-7": ModelRules(thinking="on request"),
+    "claude-opus-4-6": ModelRules(thinking="on request", takes_sampling=True),
+    "claude-sonnet-4-6": ModelRules(thinking="on request", takes_sampling=True),
+    "claude-opus-4-5": ModelRules(thinking="on request", takes_sampling=True),
+    "claude-sonnet-4-5": ModelRules(thinking="on request", takes_sampling=True, has_effort=False),
+    "claude-haiku-4-5": ModelRules(thinking="on request", takes_sampling=True, has_effort=False),
+}
+"""By the start of the name; the longest start that fits counts. Read in the vendor's pages on 2026-11-30."""
+
+_UNKNOWN = ModelRules()
+
+_ENDINGS: Mapping[str, StopReason] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+}
+
+
+def rules_for(model: str) -> ModelRules:
+    """What a model takes; for one that is not in the table, what current models take."""
+    starts = [start for start in MODELS if model.startswith(start)]
+    return MODELS[max(starts, key=len)] if starts else _UNKNOWN
+
+
+class _Client(SdkClient):
+    def __init__(self, settings: ProviderSettings, *, base_url: str) -> None:
+        super().__init__(
+            settings,
+            package="anthropic",
+            root_error="AnthropicError",
+            base_url=base_url,
+            api_key=os.environ.get("ANTHROPIC_API_KEY") or None,
+            request_id_header="request-id",
+        )
+
+    def make(self, sdk: Any, http_client: Any) -> Any:
+        hint = f"there is no key for {self.origin}: set ANTHROPIC_API_KEY"
+        try:
+            client = sdk.AsyncAnthropic(
+                # A server on this machine needs none, but the SDK insists on one.
+                api_key=self.api_key or ("none" if self._is_local_without_token() else None),
+                base_url=self.base_url,
+                max_retries=0,
+                http_client=http_client,
+                # Our own report tells what was called; spans would hold content that nobody asked to export.
+                open_telemetry=False,
+            )
+        except sdk.AnthropicError as error:
+            raise ConfigError(f"{hint} ({error})") from error
+        if client.api_key is None and client.auth_token is None and client.credentials is None:
+            raise ConfigError(hint)
+        return client
+
+    def _is_local_without_token(self) -> bool:
+        return is_loopback(self.base_url) and not os.environ.get("ANTHROPIC_AUTH_TOKEN")
+
+
+class AnthropicProvider:
+    """Chat models of Anthropic.
+
+    Raises:
+        ConfigError: the base URL is none.
+    """
+
+    def __init__(self, settings: ProviderSettings, *, name: str = "anthropic") -> None:
+        self.name = name
+        base_url = settings.base_urls.get(name) or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_BASE_URL
+        self._client = _Client(settings, base_url=base_url)
+        self.origin = self._client.origin
+
+    async def complete(
+        self, request: ModelRequest, *, model: str, nonce: str, timeout_s: float
+    ) -> ModelReply:
+        """Make one attempt; see :class:`tiered_eval.providers.base.Provider`."""
+        body = _body(request, model=model, nonce=nonce)
+        answer = await self._client.post(MESSAGES_PATH, body, model=model, timeout_s=timeout_s)
+        return self._reply(answer, request, model=model, nonce=nonce)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    def _reply(self, answer: HttpReply, request: ModelRequest, *, model: str, nonce: str) -> ModelReply:
+        value = answer.value
+        counted = _usage(value.get("usage"))
+        if error := value.get("error"):
+            raise failure_from_error_in_reply(
+                error, model=model, request_id=answer.request_id, usage=counted, scrub=self._client.scrub
+            )
+        content, reason = value.get("content"), value.get("stop_reason")
+        if not isinstance(content, list):
+            raise unreadable(
+                "the answer holds no content",
+                json.dumps(value)[:10_000],
+                model=model,
+                request_id=answer.request_id,
+                scrub=self._client.scrub,
+                usage=counted,
+            )
+        returned = value.get("model")
+        return ModelReply(
+            text=_text_of(content),
+            stop_reason=_ENDINGS.get(str(reason), "other"),
+            model=returned if isinstance(returned, str) and returned else model,
+            usage=counted or bounded_usage(request, nonce),
+            nonce=nonce,
+            request_id=answer.request_id,
+            limits=answer.limits,
+            latency_s=answer.latency_s,
+            refusal=_refusal(value) if reason == "refusal" else None,
+        )
+
+
+def _body(request: ModelRequest, *, model: str, nonce: str) -> dict[str, Any]:
+    rules = rules_for(model)
+    output: dict[str, Any] = {"format": {"type": "json_schema", "schema": _supported(request.schema)}}
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": request.max_tokens,
+        "system": request.system,
+        "messages": [{"role": "user", "content": request.user_text(nonce)}],
+        "output_config": output,
+    }
+    if request.effort == "none":
+        # As little as the model can: no thinking where that can be switched off, else the lowest effort.
+        if rules.thinking == "default":
+            body["thinking"] = {"type": "disabled"}
+        if rules.has_effort and rules.thinking != "on request":
+            output["effort"] = "low"
+    elif request.effort is not None and rules.has_effort:
+        output["effort"] = "low" if request.effort == "minimal" else request.effort
+    if request.temperature is not None and rules.takes_sampling:
+        body["temperature"] = request.temperature
+    return body
+
+
+_UNSUPPORTED = frozenset(
+    {
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "default",
+        "title",
+        "$schema",
+    }
+)
+"""Keywords that the API does not enforce and may refuse; ``parsing`` checks what they say."""
+
+
+def _supported(schema: Any, *, is_table: bool = False) -> Any:
+    """A schema without the keywords that the API does not take.
+
+    Args:
+        is_table: these keys are names of properties, not keywords.
+    """
+    if isinstance(schema, Mapping):
+        return {
+            key: _supported(part, is_table=not is_table and key in {"properties", "$defs"})
+            for key, part in schema.items()
+            if is_table or key not in _UNSUPPORTED
+        }
+    if isinstance(schema, list | tuple):
+        return [_supported(part) for part in schema]
+    return schema
+
+
+def _usage(value: Any) -> Usage | None:
+    """Anthropic counts the uncached rest of a prompt apart; ours is the whole."""
+    rest, output = count_in(value, "input_tokens"), count_in(value, "output_tokens")
+    if rest is None or output is None:
+        return None
+    read = count_in(value, "cache_read_input_tokens") or 0
+    written = count_in(value, "cache_creation_input_tokens") or 0
+    long = min(count_in(value, "cache_creation", "ephemeral_1h_input_tokens") or 0, written)
+    if rest + read + written == 0:
+        return None
+    tier = value.get("service_tier")
+    return Usage(
+        input_tokens=rest + read + written,
+        output_tokens=output,
+        cache_read_tokens=read,
+        cache_write_tokens=written - long,
+        cache_write_long_tokens=long,
+        reasoning_tokens=count_in(value, "output_tokens_details", "thinking_tokens") or 0,
+        service_tier=tier if isinstance(tier, str) else None,
+    )
+
+
+def _text_of(content: list[Any]) -> str:
+    """The text blocks alone: thinking and others are not what was asked for."""
+    blocks = [block for block in content if isinstance(block, Mapping) and block.get("type") == "text"]
+    return "".join(str(block.get("text") or "") for block in blocks)
+
+
+def _refusal(value: Mapping[str, Any]) -> str:
+    details = value.get("stop_details")
+    if not isinstance(details, Mapping):
+        return "refused, without a reason"
+    parts = [details.get("category"), details.get("explanation")]
+    return ": ".join(str(part) for part in parts if part) or "refused, without a reason"

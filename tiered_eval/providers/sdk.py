@@ -1,0 +1,278 @@
+"""What the official SDKs have in common: a client that is made when first needed, and one attempt through it.
+
+The one idea: a client belongs to one event loop and costs an import of seconds, so it is made off the loop, once,
+and made again when another loop asks. Replies are taken as raw HTTP and read by ourselves: the SDKs' own models
+lose the usage of a reply that does not fit them.
+
+Transport errors are told apart by whether the request can have left: only a failure to *connect* is surely not
+billed. The SDKs' aiohttp transport reports a connection that broke in mid-call as a connect timeout, so the
+original error is looked for in the chain of causes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from tiered_eval.errors import (
+    ConfigError,
+    ProviderError,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+)
+from tiered_eval.providers.failures import Scrubber, failure_from_status, unreadable
+from tiered_eval.providers.headers import limits_from_headers
+from tiered_eval.providers.settings import ProviderSettings
+from tiered_eval.records import RateLimits
+
+__all__ = ["HttpReply", "SdkClient", "is_loopback", "origin_of"]
+
+CONNECT_TIMEOUT_S = 10.0
+WRITE_TIMEOUT_S = 30.0
+_SPARE_CONNECTIONS = 10
+_KEEP_ALIVE_S = 60.0
+_LONGEST_REPLY = 32 * 2**20
+"""Bytes. A reply is bounded by its tokens; a larger one is not read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpReply:
+    """A 200 with a JSON object in it."""
+
+    value: Mapping[str, Any]
+    request_id: str | None
+    limits: RateLimits | None
+    latency_s: float
+    cost_header: str | None = None
+    """What a LiteLLM proxy says that the call cost, in US dollars."""
+
+
+class SdkClient(ABC):
+    """One vendor's asynchronous client, for whichever loop is running.
+
+    Args:
+        package: of the SDK, which is also the name of our extra that installs it.
+        root_error: name of the class that all of the SDK's errors derive from.
+        base_url: as the SDK wants it.
+        api_key: sent with each call, and taken out of every message.
+        request_id_header: in lower case.
+
+    Raises:
+        ConfigError: the base URL is none.
+    """
+
+    def __init__(
+        self,
+        settings: ProviderSettings,
+        *,
+        package: str,
+        root_error: str,
+        base_url: str,
+        api_key: str | None,
+        request_id_header: str,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.settings = settings
+        self.origin = origin_of(base_url)
+        self.base_url = base_url
+        self.api_key = api_key
+        self.scrub = Scrubber(api_key, urlsplit(base_url).password)
+        self._package = package
+        self._root_error = root_error
+        self._request_id_header = request_id_header
+        self._clock = clock
+        self._wall = wall
+        self._sdk: Any = None
+        self._client: Any = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._making: asyncio.Lock | None = None
+
+    @abstractmethod
+    def make(self, sdk: Any, http_client: Any) -> Any:
+        """The vendor's client, its own retries switched off. Called in a thread.
+
+        Raises:
+            ConfigError: there is no key.
+        """
+
+    async def post(self, path: str, body: Mapping[str, Any], *, model: str, timeout_s: float) -> HttpReply:
+        """Make one attempt.
+
+        Raises:
+            ProviderError: the mapped failure, without the SDK's exception (which quotes what we scrub).
+            ConfigError: the SDK is not installed, or there is no key.
+        """
+        client = await self._client_for_this_loop()
+        started = self._clock()
+        outcome = await self._send(client, path, body, model=model, timeout_s=timeout_s)
+        if isinstance(outcome, ProviderError):
+            raise outcome
+        return self._read(outcome, model=model, latency_s=self._clock() - started)
+
+    async def aclose(self) -> None:
+        """Close the connections. A client of a loop that has ended is let go: it cannot be closed there."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.close()
+
+    async def _client_for_this_loop(self) -> Any:
+        loop = asyncio.get_running_loop()
+        if self._client is not None and self._loop is loop:
+            return self._client
+        if self._making is None or self._loop is not loop:
+            self._making, self._loop, self._client = asyncio.Lock(), loop, None
+        async with self._making:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._make)
+        return self._client
+
+    def _make(self) -> Any:
+        try:
+            import httpx2
+
+            self._sdk = importlib.import_module(self._package)
+            http_client = self._sdk.DefaultAioHttpClient(
+                limits=httpx2.Limits(
+                    max_connections=self.settings.concurrency + _SPARE_CONNECTIONS,
+                    max_keepalive_connections=self.settings.concurrency + _SPARE_CONNECTIONS,
+                    keepalive_expiry=_KEEP_ALIVE_S,
+                ),
+                timeout=httpx2.Timeout(
+                    self.settings.request_timeout_s,
+                    connect=CONNECT_TIMEOUT_S,
+                    write=WRITE_TIMEOUT_S,
+                    pool=None,
+                ),
+                trust_env=not is_loopback(self.base_url),
+            )
+        except (ImportError, RuntimeError) as error:
+            raise ConfigError(
+                f"the package {self._package!r} with its aiohttp extra is needed for this model: "
+                f"pip install 'tiered-eval[{self._package}]' ({error})"
+            ) from error
+        return self.make(self._sdk, http_client)
+
+    async def _send(
+        self, client: Any, path: str, body: Mapping[str, Any], *, model: str, timeout_s: float
+    ) -> Any:
+        """The HTTP response, or the failure. Nothing foreign is raised from here."""
+        import httpx2
+
+        limit = asyncio.timeout(timeout_s)
+        try:
+            async with limit:
+                return await client.post(path, cast_to=httpx2.Response, body=body)
+        except self._sdk.APIStatusError as error:
+            response = error.response
+            return failure_from_status(
+                response.status_code,
+                response.content,
+                response.headers,
+                model=model,
+                request_id=response.headers.get(self._request_id_header),
+                scrub=self.scrub,
+                now=self._wall(),
+            )
+        except (self._sdk.APIConnectionError, httpx2.HTTPError, OSError) as error:
+            if limit.expired():
+                return self._timeout("total", f"no complete answer within {timeout_s:g} s", model=model)
+            return self._transport_failure(error, model=model)
+        except getattr(self._sdk, self._root_error) as error:
+            # What is left are credentials that could not be had, before anything was sent.
+            return ProviderRefused(
+                f"{model}: {self.scrub(str(error))}", model=model, billed="no", stops_run=True
+            )
+
+    def _transport_failure(self, error: BaseException, *, model: str) -> ProviderError:
+        match _what_broke(error):
+            case "connect-timeout":
+                return self._timeout("connect", "no connection in time", model=model, billed="no")
+            case "read-timeout":
+                return self._timeout("read", "the connection fell silent", model=model)
+            case "not-connected":
+                return ProviderUnavailable(
+                    f"{model}: no connection to {self.origin}", model=model, billed="no"
+                )
+            case _:
+                return ProviderUnavailable(f"{model}: the connection broke in mid-call", model=model)
+
+    def _timeout(self, limit: Any, what: str, *, model: str, billed: str = "maybe") -> ProviderTimeout:
+        return ProviderTimeout(f"{model}: {what}", limit=limit, model=model, billed=billed)
+
+    def _read(self, response: Any, *, model: str, latency_s: float) -> HttpReply:
+        request_id = response.headers.get(self._request_id_header)
+        content: bytes = response.content
+        try:
+            value = json.loads(content) if len(content) <= _LONGEST_REPLY else None
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            text = content[:10_000].decode("utf-8", "replace")
+            raise unreadable(
+                "the answer is no JSON object", text, model=model, request_id=request_id, scrub=self.scrub
+            )
+        return HttpReply(
+            value=value,
+            request_id=request_id,
+            limits=limits_from_headers(response.headers, now=self._wall()),
+            latency_s=latency_s,
+            cost_header=response.headers.get("x-litellm-response-cost"),
+        )
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port, without user info, path and query.
+
+    Raises:
+        ConfigError: it is no http address.
+    """
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError as error:
+        raise ConfigError(f"a base URL cannot be read: {error}") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError("a base URL must look like https://host/v1")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}{port}"
+
+
+def is_loopback(url: str) -> bool:
+    """Does an address name this machine? Proxies of the environment must not be asked for it."""
+    host = urlsplit(url).hostname or ""
+    return host in {"localhost", "::1"} or host.startswith("127.")
+
+
+def _what_broke(error: BaseException) -> str:
+    """The innermost transport error that we know, by whether the request can have left."""
+    import aiohttp
+    import httpx2
+
+    kinds: list[tuple[type[BaseException], str]] = [
+        (aiohttp.ConnectionTimeoutError, "connect-timeout"),
+        (aiohttp.SocketTimeoutError, "read-timeout"),
+        (aiohttp.ClientConnectorError, "not-connected"),
+        (aiohttp.ClientError, "broken"),
+        (httpx2.ReadTimeout, "read-timeout"),
+        (httpx2.ConnectTimeout, "connect-timeout"),
+        (httpx2.ConnectError, "not-connected"),
+    ]
+    chain: list[BaseException] = []
+    found: BaseException | None = error
+    while found is not None and found not in chain:
+        chain.append(found)
+        found = found.__cause__ or found.__context__
+    for kind, what in kinds:
+        if any(isinstance(link, kind) for link in chain):
+            return what
+    return "broken"

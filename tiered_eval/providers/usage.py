@@ -1,0 +1,76 @@
+"""Token counts as the vendors send them, in our one convention; and bounds where a server sends none.
+
+A count that is missing, negative, no whole number, or 0 for a prompt is no count: it would make a call cost
+nothing silently. The bound that takes its place is the one that was reserved.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from tiered_eval.records import ModelRequest, Usage
+
+__all__ = ["bounded_usage", "count_in", "dollars_from", "input_bound", "usage_from_chat"]
+
+_PER_MESSAGE = 16
+_FIXED = 512
+
+
+def input_bound(request: ModelRequest, nonce: str) -> int:
+    """Tokens that a prompt cannot exceed: a byte-level tokenizer makes at most one a byte."""
+    texts = (request.system, request.user_text(nonce), json.dumps(dict(request.schema)))
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    return size + len(texts) * _PER_MESSAGE + _FIXED
+
+
+def bounded_usage(request: ModelRequest, nonce: str, *, cost_usd: Decimal | None = None) -> Usage:
+    """The most that a call can have used, for a server that does not say."""
+    return Usage(
+        input_tokens=input_bound(request, nonce),
+        output_tokens=request.max_tokens,
+        is_estimated=True,
+        cost_usd=cost_usd,
+    )
+
+
+def usage_from_chat(value: Any, *, service_tier: Any, cost_usd: Decimal | None = None) -> Usage | None:
+    """From the ``usage`` of Chat Completions; None where it is not there or makes no sense."""
+    input_tokens, output_tokens = count_in(value, "prompt_tokens"), count_in(value, "completion_tokens")
+    if not input_tokens or output_tokens is None:
+        return None
+    read = count_in(value, "prompt_tokens_details", "cached_tokens") or 0
+    written = count_in(value, "prompt_tokens_details", "cache_write_tokens") or 0
+    if read + written > input_tokens:
+        return None
+    return Usage(
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        reasoning_tokens=count_in(value, "completion_tokens_details", "reasoning_tokens") or 0,
+        service_tier=service_tier if isinstance(service_tier, str) else None,
+        cost_usd=cost_usd,
+    )
+
+
+def count_in(value: Any, *path: str) -> int | None:
+    """A whole number that is not negative, at a path of keys; None for anything else."""
+    for name in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value if type(value) is int and value >= 0 else None
+
+
+def dollars_from(value: Any) -> Decimal | None:
+    """An amount that a server charged, from a number or from text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and amount >= 0 else None
