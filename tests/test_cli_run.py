@@ -118,6 +118,27 @@ def test_report_files_are_written(suite: Callable[[str], Path], tmp_path: Path):
     assert ET.parse(place / "junit.xml").getroot().get("failures") == "1"
 
 
+def test_an_output_that_cannot_be_written_is_found_before_the_run(
+    suite: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Where the reports cannot go, nothing is measured and nothing spent."""
+    (tmp_path / "taken").write_text("a file")
+
+    code = run_app(["run", str(suite(FREE)), "--report", "json", "-o", str(tmp_path / "taken" / "out")])
+
+    assert code == 2
+    assert "cannot use" in capsys.readouterr().err
+    assert not (tmp_path / ".tiered_eval").exists()
+
+
+def test_a_run_that_could_not_begin_is_not_kept(suite: Callable[[str], Path], tmp_path: Path):
+    """A wrong judge is exit code 2 and leaves no run behind."""
+    home = tmp_path / "home"
+
+    assert run_app(["run", str(suite(FREE)), "--judge", "nobody:x", "--home", str(home)]) == 2
+    assert list((home / "runs").iterdir()) == []
+
+
 def test_a_github_job_gets_its_summary_and_annotations(
     suite: Callable[[str], Path],
     tmp_path: Path,

@@ -259,13 +259,14 @@ class TestMarkdown:
         assert written == path
         assert path.read_text().startswith("# before\n## atlas: gate not met\n")
 
-    def test_summary_without_room_is_left_alone(self, tmp_path: Path):
+    def test_summary_without_room_is_left_alone(self, tmp_path: Path, caplog: pytest.LogCaptureFixture):
         """A summary that would grow past GitHub's limit, and be refused whole, is not appended to."""
         path = tmp_path / "summary"
         path.write_bytes(b"x" * (1024 * 1024 - 10))
 
         assert append_to_job_summary(sample_report(), {"GITHUB_STEP_SUMMARY": str(path)}) is None
         assert path.stat().st_size == 1024 * 1024 - 10
+        assert "no room left" in caplog.text
 
     def test_no_summary_outside_of_a_job(self):
         """Without the variable nothing is written."""

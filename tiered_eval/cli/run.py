@@ -108,6 +108,10 @@ def run(
 
     log_to_stderr(verbose)
     formats = format_names(reports)
+    if formats and output is not None:
+        from tiered_eval.reports.files import writable_folder
+
+        writable_folder(output)  # now, not when the money is spent
     config = _config_from(**chosen)
     loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
     report, folder = asyncio.run(_measure(loaded, config, quiet=quiet))
@@ -172,10 +176,13 @@ async def _measure(suite: Suite, config: RunConfig, *, quiet: bool) -> tuple[Rep
     config = replace(config, results_path=kept.results_path(folder))
     display = display_for(sys.stderr, quiet=quiet)
     with Interrupts() as interrupts:
-        async with ticking(display):
-            report = await evaluate(
-                suite, config, run_id=run_id, progress=display.update, stop=interrupts.stop
-            )
+        try:
+            async with ticking(display):
+                report = await evaluate(
+                    suite, config, run_id=run_id, progress=display.update, stop=interrupts.stop
+                )
+        finally:
+            kept.discard_if_empty(folder)
         report = interrupts.on(report)
         kept.keep(report, folder)
     return report, folder

@@ -7,6 +7,7 @@ The one idea: a run's folder, ``<home>/runs/<run id>/``, holds its summary in ``
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from tiered_eval.errors import ConfigError
@@ -15,7 +16,7 @@ from tiered_eval.records.codec import report_from_json, summary_to_json
 from tiered_eval.reports.files import write_whole
 from tiered_eval.results import StoredResults
 
-__all__ = ["LAST", "find_kept", "keep", "load_kept", "results_path", "run_folder"]
+__all__ = ["LAST", "discard_if_empty", "find_kept", "keep", "load_kept", "results_path", "run_folder"]
 
 LAST = "last"
 """Names the run that began last."""
@@ -44,6 +45,15 @@ def run_folder(home: Path, run_id: str) -> Path:
 def results_path(folder: Path) -> Path:
     """Where the results of the run in ``folder`` grow."""
     return folder / _RESULTS
+
+
+def discard_if_empty(folder: Path) -> None:
+    """Take away the folder of a run that ended before its first result."""
+    results = results_path(folder)
+    with suppress(OSError):  # already gone, or not empty after all
+        if not results.exists() or results.stat().st_size == 0:
+            results.unlink(missing_ok=True)
+            folder.rmdir()
 
 
 def keep(report: Report, folder: Path) -> Path:

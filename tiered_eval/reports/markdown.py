@@ -7,6 +7,7 @@ longer lists name how many there are.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,8 @@ from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import share, usd
 
 __all__ = ["STEP_SUMMARY_LIMIT_BYTES", "append_to_job_summary", "render"]
+
+logger = logging.getLogger(__name__)
 
 STEP_SUMMARY_LIMIT_BYTES = 1024 * 1024
 """Of a whole step, by GitHub's documentation (read November 2026)."""
@@ -56,6 +59,8 @@ def append_to_job_summary(report: Report, environment: Mapping[str, str] | None 
         return None
     path = Path(named)
     written = append_whole(path, [*render(report), "\n"], limit_bytes=STEP_SUMMARY_LIMIT_BYTES)
+    if not written:
+        logger.warning("the summary of this job has no room left for the report: GitHub takes 1 MiB a step")
     return path if written else None
 
 
