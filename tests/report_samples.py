@@ -166,6 +166,10 @@ _SAMPLE = Report(
         from_store=2,
         unknown_calls=1,
         by_model=(SpendLine(name="anthropic:judge-1", calls=1, from_store=2, cost_usd=Decimal("0.0012")),),
+        by_kind=(
+            SpendLine(name="must-contain", calls=0, from_store=2, cost_usd=Decimal(0)),
+            SpendLine(name="requirement", calls=1, from_store=0, cost_usd=Decimal("0.0012")),
+        ),
         ledger_settled_usd=Decimal("1.5000"),
         ledger_unknown_usd=Decimal("0.0030"),
     ),

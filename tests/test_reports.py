@@ -281,6 +281,9 @@ class TestTerminal:
         assert "partial       0.667   95 % interval 0.200 to 0.800   with leftovers 0.400 to 0.600" in text
         assert "6 expectations = 2 passed + 1 failed + 1 error + 1 not judged + 1 manual" in text
         assert "$0.0012 settled, $0.0030 unknown, $0.0004 still reserved; cap $2.00" in text
+        assert "anthropic:judge-1 $0.0012 (1 call)" in text
+        assert re.search(r"by kind +requirement \$0.0012 \(1 call\)$", text, re.MULTILINE)
+        assert "$1.5000 settled and $0.0030 unknown in this home so far" in text
         assert "12.5 s, 9.8 s of it waiting for the provider" in text
         assert "the cap was reached: 1" in text
         assert "ProviderUnavailable: 1" in text

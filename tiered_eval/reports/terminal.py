@@ -138,6 +138,9 @@ def _facts(report: Report) -> Iterator[tuple[str, str, str]]:
     """Label, text and style of each fact about the run."""
     for position, line in enumerate(wording.spend_lines(report.spend)):
         yield ("spend" if position == 0 else "", line, "")
+    for label, lines in (("by model", report.spend.by_model), ("by kind", report.spend.by_kind)):
+        if spent := wording.headings_line(lines):
+            yield (label, spent, "")
     yield ("time", wording.time_line(report), "")
     if report.leftovers:
         yield ("not judged", wording.reasons_line(report.leftovers), "yellow")

@@ -6,10 +6,10 @@ amount that is not zero never shows as zero, and counts are listed so that they 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from tiered_eval.records import Counts, Figure, GateResult, Report, Spend, TierLine, Verdict
+from tiered_eval.records import Counts, Figure, GateResult, Report, Spend, SpendLine, TierLine, Verdict
 from tiered_eval.reports.untrusted import one_line
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "duration",
     "figure_line",
     "gate_line",
+    "headings_line",
     "leftover_words",
     "next_steps",
     "plural",
@@ -134,6 +135,21 @@ def spend_lines(spend: Spend) -> Iterator[str]:
     yield calls
     if spend.avoided_usd is not None:
         yield f"about {usd(spend.avoided_usd)} avoided by checks that need no judge"
+    if spend.ledger_settled_usd != spend.settled_usd or spend.ledger_unknown_usd != spend.unknown_usd:
+        yield (
+            f"{usd(spend.ledger_settled_usd)} settled and {usd(spend.ledger_unknown_usd)} unknown "
+            "in this home so far, all runs together"
+        )
+
+
+def headings_line(lines: Sequence[SpendLine]) -> str:
+    """Money and calls under each heading, dearest first: ``requirement $0.0050 (40 calls)``."""
+    ordered = sorted(lines, key=lambda line: (-line.cost_usd, -line.calls, line.name))
+    return ", ".join(
+        f"{one_line(line.name, 60)} {usd(line.cost_usd)} ({plural(line.calls, 'call')})"
+        for line in ordered
+        if line.calls or line.cost_usd
+    )
 
 
 def time_line(report: Report) -> str:
