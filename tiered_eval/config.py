@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from tiered_eval.records import Suite
 
-__all__ = ["HOME_VARIABLE", "Mode", "RunConfig", "home_for"]
+__all__ = ["HOME_VARIABLE", "Mode", "RunConfig", "home_for", "recordings_for"]
 
 HOME_VARIABLE = "TIERED_EVAL_HOME"
 
@@ -42,7 +42,7 @@ class RunConfig:
     home: Path | None = None
     """Folder of the ledger and the cache; None takes ``TIERED_EVAL_HOME``, else ``.tiered_eval`` beside the suite."""
     recordings: Path | None = None
-    """Folder of recorded replies, for ``replay``; None takes ``cache/recordings`` beside the suite or the project's."""
+    """Folder of recorded replies, for ``replay``; None takes the nearest ``cache/recordings`` beside or above the suite."""
     prices: Mapping[str, Any] = field(default_factory=dict)
     """Model to ``{input, output}`` in US dollars a million tokens; wins over the price data."""
     gate: str | None = None
@@ -66,6 +66,7 @@ class RunConfig:
             gate=self.gate if self.gate is not None else asked.gate,
             prices={**asked.prices, **self.prices},
             home=home_for(suite, chosen=self.home),
+            recordings=recordings_for(suite, chosen=self.recordings),
         )
 
 
@@ -79,3 +80,14 @@ def home_for(suite: Suite, *, chosen: Path | None = None) -> Path:
         return Path.cwd() / ".tiered_eval"
     folder = suite.path if suite.path.is_dir() else suite.path.parent
     return folder / ".tiered_eval"
+
+
+def recordings_for(suite: Suite, *, chosen: Path | None = None) -> Path | None:
+    """The folder of recorded replies: the chosen one, else the nearest ``cache/recordings`` beside or above the suite."""
+    if chosen is not None:
+        return chosen
+    start = (suite.path or Path.cwd()).absolute()
+    for folder in (start, *start.parents):
+        if (found := folder / "cache" / "recordings").is_dir():
+            return found
+    return None
