@@ -38,6 +38,7 @@ _NEXT_CLAUSE = re.compile(
     r"|in|on|as|for|with|is|was|are|were|has|have)\b"
 )
 """A comma with a new subject or verb behind it; a bare comma may stand in a list of what is denied."""
+_CLOSES_BRACKET = re.compile(r"[^()\[\]]*[)\]]")
 _SENTENCE_START = re.compile(r"(?:^|[.!?\n])\s*$")
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|where)\b[^,.;:]*$")
 _COPULA = re.compile(r"\b(?:is|was|are|were)\b")
@@ -123,6 +124,8 @@ def _reaches(text: str, cue: Cue, start: int, end: int) -> bool:
     if cue.end > start or cue.kind == "predicate" or text.startswith((",", ".", ":"), cue.end):
         return False
     if _ENDS_REACH.search(text, cue.end, start) or _NEXT_CLAUSE.search(text, cue.end, start):
+        return False
+    if _CLOSES_BRACKET.match(text, cue.end, start):
         return False
     if cue.kind == "aside" and "," in text[cue.end : start] and _SENTENCE_START.search(text[: cue.start]):
         return False

@@ -69,8 +69,8 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
 
 
 def _is_asked(text: str, end: int) -> bool:
-    """Does the sentence that the match stands in end in a question mark?"""
-    if end and text[end - 1] in "?？":
-        return True
+    """Does the sentence that the match stands in end in a question mark? A match that is a question is not *in* one."""
+    if text[end - 1 : end] in ("?", "？"):
+        return False
     stop = _SENTENCE_END.search(text, end, end + _LOOK_AROUND)
     return stop is not None and stop.group() in "?？"

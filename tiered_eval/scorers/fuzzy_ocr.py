@@ -1,0 +1,111 @@
+"""The literal stands in scanned text: letters may be misread, digits may not.
+
+The one idea: a misread line and a different line are far apart, but a misread digit and a different digit are the
+same thing. So the best passage is found by edit distance over glyph classes (``text.scans``), and then guards look at
+what a distance cannot see: digits, denials, words that turned into other words. Enough likeness and no objection
+is a pass; no likeness, or another number, is a fail; whatever lies between climbs.
+
+Second step for ``scanned`` expectations, after exact. The constants were chosen by cross-validation over the articles
+of a labelled set of newspaper scans (tests/test_labelled_ocr.py holds the scorer to its figures).
+"""
+
+from __future__ import annotations
+
+from tiered_eval.profiles import Profile
+from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.polarity import doubt_at, find_cues
+from tiered_eval.text.scanned_digits import DigitFault, find_digit_fault
+from tiered_eval.text.scanned_words import find_word_fault
+from tiered_eval.text.scans import Reading, literal_glyphs, readings, scan
+from tiered_eval.text.subject import Subject
+
+__all__ = ["FuzzyOcr"]
+
+ACCEPTED_LIKENESS = 0.45
+"""Least likeness that passes where neither the author nor the profile says one."""
+_REJECTED_NOISE = 0.5
+"""A passage with more noise than this a glyph is another one."""
+_SHORT = 8
+"""Glyphs; letters beside a shorter literal make it a piece of a word that holds it by chance."""
+_LONG = 24
+_WELL_READ = 0.85
+"""So many glyphs, so well read, leave no doubt which line it is, though one of its digits is unclear."""
+_QUOTE_LENGTH = 200
+
+
+class FuzzyOcr:
+    """Is the literal in scanned text, as far as a scan can tell?
+
+    Options: ``threshold`` is the least likeness in [0, 1] that passes.
+    """
+
+    name = "fuzzy-ocr"
+    tier: Tier = "ocr"
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+
+    def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
+        """Is ``value`` in the response, its letters misread at most?"""
+        literal = literal_glyphs(value if isinstance(value, str) else str(value))
+        if not literal.glyphs:
+            return Outcome("unsure", "the literal has no letters or digits")
+        found, is_complete = readings(literal, subject.view(scan))
+        accepted = self._accepted(expectation)
+        outcomes = [_judged(reading, subject, accepted) for reading in found]
+        outcomes.sort(key=lambda outcome: ("pass", "unsure", "fail").index(outcome.state))
+        best = outcomes[0] if outcomes else Outcome("fail", "there is nothing like it", 0.0)
+        if best.state == "fail" and not is_complete:
+            return Outcome("unsure", "the response is too long to be searched all through", best.score)
+        return best
+
+    def _accepted(self, expectation: Expectation) -> float:
+        asked = expectation.options.get("threshold")
+        if asked is None:
+            asked = self._profile.threshold(self.name, expectation.kind)
+        return ACCEPTED_LIKENESS if asked is None else float(asked)
+
+
+def _judged(reading: Reading, subject: Subject, accepted: float) -> Outcome:
+    """What one reading says."""
+    likeness = round(reading.likeness, 4)
+    if likeness < accepted and reading.noise > _REJECTED_NOISE * len(reading.costs):
+        return Outcome("fail", "no passage is like it", likeness)
+    start, end = subject.view(scan).folded.span(*reading.span)
+    evidence = Evidence(subject.text[start : min(end, start + _QUOTE_LENGTH)], start, end)
+    fault = find_digit_fault(reading)
+    if fault is not None and fault.kind == "changed":
+        return Outcome("fail", f"another number: {fault.detail}", likeness, evidence)
+    if fault is not None and not _is_clear_without(fault, reading):
+        return Outcome("unsure", f"a number cannot be read: {fault.detail}", likeness, evidence)
+    if likeness < accepted:
+        return Outcome("unsure", "too little of it can be read", likeness, evidence)
+    objection = _objection(reading) or _doubt(reading, subject, start, end)
+    if objection is not None:
+        return Outcome("unsure", f"like it, but {objection}", likeness, evidence)
+    return Outcome("pass", "stands in the scan, letters misread at most", likeness, evidence)
+
+
+def _is_clear_without(fault: DigitFault, reading: Reading) -> bool:
+    return fault.kind == "unclear" and len(reading.costs) >= _LONG and reading.likeness >= _WELL_READ
+
+
+def _objection(reading: Reading) -> str | None:
+    if len(reading.costs) < _SHORT and _is_inside_word(reading):
+        return "a part of a longer word"
+    return find_word_fault(reading)
+
+
+def _is_inside_word(reading: Reading) -> bool:
+    """Do letters go on beside the literal's own? Digits have a rule of their own."""
+    page, glyphs = reading.page, reading.literal.glyphs
+    first, last = reading.window
+    before = page.text[page.spans[first][0] - 1 : page.spans[first][0]]
+    after = page.text[page.spans[last][1] : page.spans[last][1] + 1]
+    return (glyphs[0].isalpha() and before.isalnum()) or (glyphs[-1].isalpha() and after.isalnum())
+
+
+def _doubt(reading: Reading, subject: Subject, start: int, end: int) -> str | None:
+    """As for any match; but a literal that is a question may stand in one."""
+    doubt = doubt_at(subject.text, start, end, subject.view(find_cues))
+    return None if doubt == "asked" and "?" in reading.literal.text else doubt

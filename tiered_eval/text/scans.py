@@ -1,0 +1,180 @@
+"""Scanned text, searched for a passage that may be misread.
+
+The one idea: a long scan is cut into overlapping pages, and only the pages that hold pieces of the literal are
+looked at closely, so that a book costs little more than a page. Each place found is a :class:`Reading`: which
+glyph of the page stands for which glyph of the literal, and what the differences cost, weighed by how OCR errs.
+
+Used by the OCR scorer, which decides; this module only reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tiered_eval.text.alignment import alignment, best_ends
+from tiered_eval.text.confusables import Glyphs, read_classes, read_glyphs
+from tiered_eval.text.normalise import Normalised, normalise
+
+__all__ = ["Page", "Reading", "Scan", "literal_glyphs", "readings", "scan"]
+
+_PAGE_LENGTH = 8_000
+_PAGE_OVERLAP = 1_000
+"""Characters; a literal longer than the overlap that lies across the end of a page may be missed."""
+_MOST_PAGES = 12
+"""Pages searched for one literal; when more of them are promising, absence is not certain."""
+_MOST_PLACES = 6
+"""Equally good places looked at on a page."""
+_PIECE_LENGTH = 5
+"""Glyphs of the literal that a promising page holds in a row, unharmed."""
+_CHANCE_GLYPHS = 3
+"""Glyphs of a literal that any text holds by chance, and that therefore prove nothing."""
+_CONFUSED = 0.2
+_STRAY = 0.5
+"""Costs of a glyph read as another of its class, and of a stray one; a foreign or a lost glyph costs 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of the folded text, and the classes of its glyphs."""
+
+    start: int
+    text: str
+    classes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A response, read as a scan."""
+
+    folded: Normalised
+    pages: tuple[Page, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One place of a page, read as the literal."""
+
+    literal: Glyphs
+    page: Glyphs
+    offset: int
+    """Of the page in the folded response."""
+    partners: tuple[int | None, ...]
+    """For each glyph of the literal the glyph of the page that stands for it; None where it is lost."""
+    costs: tuple[float, ...]
+    """How far each glyph of the literal was misread: 0 not at all, 1 lost or foreign."""
+    stray: int
+    """Glyphs of the page in between that stand for none of the literal."""
+
+    @property
+    def likeness(self) -> float:
+        """1 for the same glyphs, 0 for what chance would give."""
+        return max(0.0, 1.0 - self.noise / max(1, len(self.costs) - _CHANCE_GLYPHS))
+
+    @property
+    def noise(self) -> float:
+        """The cost of all glyphs, stray ones included."""
+        return sum(self.costs) + _STRAY * self.stray
+
+    def cost_of(self, start: int, end: int) -> tuple[float, int]:
+        """What the glyphs of ``literal.text[start:end]`` cost, and how many they are."""
+        costs = [
+            cost
+            for cost, (begin, _) in zip(self.costs, self.literal.spans, strict=True)
+            if start <= begin < end
+        ]
+        return sum(costs), len(costs)
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """First and last glyph of the page that stand for one of the literal."""
+        found = [partner for partner in self.partners if partner is not None]
+        return (found[0], found[-1]) if found else (0, 0)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Offsets in the folded response."""
+        first, last = self.window
+        return self.offset + self.page.spans[first][0], self.offset + self.page.spans[last][1]
+
+
+def scan(text: str) -> Scan:
+    """A response as a scan; a pure function, fit for ``subject.view``."""
+    folded = normalise(text)
+    step = _PAGE_LENGTH - _PAGE_OVERLAP
+    starts = range(0, max(1, len(folded.text) - _PAGE_OVERLAP), step)
+    parts = [(start, folded.text[start : start + _PAGE_LENGTH]) for start in starts]
+    return Scan(folded, tuple(Page(start, part, read_classes(part)) for start, part in parts))
+
+
+@lru_cache(maxsize=1024)
+def literal_glyphs(literal: str) -> Glyphs:
+    """The author's words as glyphs."""
+    return read_glyphs(normalise(literal).text)
+
+
+def readings(literal: Glyphs, scanned: Scan) -> tuple[list[Reading], bool]:
+    """The places most like the literal, best first, and whether every promising page was searched."""
+    pages, is_complete = _promising(literal.classes, scanned.pages)
+    found = [reading for page in pages for reading in _readings_on(literal, page)]
+    return sorted(found, key=lambda reading: -reading.likeness), is_complete
+
+
+def _promising(codes: str, pages: tuple[Page, ...]) -> tuple[tuple[Page, ...], bool]:
+    if len(pages) <= _MOST_PAGES:
+        return pages, True
+    pieces = {
+        codes[place : place + _PIECE_LENGTH] for place in range(0, max(1, len(codes) - _PIECE_LENGTH + 1), 2)
+    }
+    held = [(sum(piece in page.classes for piece in pieces), page) for page in pages]
+    held.sort(key=lambda entry: -entry[0])
+    return tuple(page for _, page in held[:_MOST_PAGES]), held[_MOST_PAGES][0] == 0
+
+
+def _readings_on(literal: Glyphs, page: Page) -> list[Reading]:
+    ends = [end for _, end in best_ends(literal.classes, page.classes, most=_MOST_PLACES) if end]
+    if not ends:
+        return []
+    glyphs = read_glyphs(page.text)
+    return [_reading_at(literal, glyphs, page.start, end) for end in ends]
+
+
+def _reading_at(literal: Glyphs, page: Glyphs, offset: int, end: int) -> Reading:
+    begin = max(0, end - 2 * len(literal.glyphs))
+    partners: list[int | None] = [None] * len(literal.glyphs)
+    for ours, theirs in alignment(literal.classes, page.classes[begin:end]):
+        if ours is not None and theirs is not None:
+            partners[ours] = begin + theirs
+    _prefer_same(literal, page, partners)
+    costs = tuple(
+        1.0 if theirs is None else _cost(literal, ours, page, theirs) for ours, theirs in enumerate(partners)
+    )
+    found = [theirs for theirs in partners if theirs is not None]
+    stray = found[-1] - found[0] + 1 - len(found) if found else 0
+    return Reading(literal, page, offset, tuple(partners), costs, stray)
+
+
+def _prefer_same(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> None:
+    """Where a misread glyph and the glyph itself stand side by side, and one is stray, it is the misread one.
+
+    The alignment cannot know: to it, all glyphs of a class are the same.
+    """
+    taken = set(partners)
+    for ours, theirs in enumerate(partners):
+        if theirs is None or literal.glyphs[ours] == page.glyphs[theirs]:
+            continue
+        for beside in (theirs - 1, theirs + 1):
+            if (
+                0 <= beside < len(page.glyphs)
+                and beside not in taken
+                and page.glyphs[beside] == literal.glyphs[ours]
+            ):
+                partners[ours] = beside
+                taken.add(beside)
+                break
+
+
+def _cost(literal: Glyphs, ours: int, page: Glyphs, theirs: int) -> float:
+    if literal.glyphs[ours] == page.glyphs[theirs]:
+        return 0.0
+    return _CONFUSED if literal.classes[ours] == page.classes[theirs] else 1.0
