@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, BinaryIO
 
 from tiered_eval.catalogue import KINDS, nearest
@@ -29,7 +29,7 @@ _NUMBERED = re.compile(r"(.+?)[ ._-]?\d+\Z")
 _LIST_SEPARATOR = re.compile(r"[;,]")
 
 
-def read_rows(file: BinaryIO, *, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
+def read_rows(file: BinaryIO, *, delimiter: str = ",") -> Generator[tuple[int, Row], None, None]:
     """(line, row) for each row that is not blank.
 
     Raises:

@@ -218,6 +218,10 @@ class Settings:
             name,
         )
 
+    def was_given(self, name: str) -> bool:
+        """Did the author write it, right or wrong?"""
+        return name in self._draft.settings
+
     def rest(self) -> dict[str, Any]:
         """What was not taken."""
         return self._left

@@ -146,6 +146,7 @@ class ExpectationReader:
         options = self._read_options(settings, kind, scorer, defaults, escalate=escalate)
         if kind == "behaviour":
             values = _condition_values(options, settings)
+            options = _affirmed(options)
         else:
             values = self._texts(draft, scope, place)
         if kind == "rubric":
@@ -256,13 +257,23 @@ class ExpectationReader:
         return self._checked(draft, made.id, scope, place, where)
 
 
+def _affirmed(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``exists: false`` said as ``absent: true``, and the other way round."""
+    affirmed = dict(options)
+    for name, opposite in (("exists", "absent"), ("absent", "exists")):
+        if options.get(name) is False:
+            del affirmed[name]
+            affirmed[opposite] = True
+    return affirmed
+
+
 def _condition_values(options: Mapping[str, Any], settings: Settings) -> tuple[Any, ...]:
     """What a field is compared with; the path where the condition is only that it is there."""
     path = options.get("field")
-    if path is None:
+    if path is None and not settings.was_given("field"):
         settings.report("no-field", "there is no field", "add `field:`, such as tool_calls[0].name", "")
         return ()
-    given = [name for name in FIELD_CONDITIONS if name in options]
+    given = [name for name in FIELD_CONDITIONS if name in options or settings.was_given(name)]
     if len(given) != 1:
         settings.report(
             "no-condition" if not given else "two-conditions",
@@ -274,7 +285,9 @@ def _condition_values(options: Mapping[str, Any], settings: Settings) -> tuple[A
     name = given[0]
     if name in ("exists", "absent"):
         return (path,)
-    value = options[name]
+    value = options.get(name)
+    if name not in options:
+        return ()  # has been reported
     if name == "one_of" and not (isinstance(value, list) and value):
         settings.report("empty-value", "one_of is no list with entries", "give a list of values", name)
         return ()

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -67,7 +69,8 @@ class ResponseFile(ResponseSource):
         count = len(self._seen) - self._used_count
         if not count:
             return
-        unused = islice((identity for identity in self._ids() if not self._is_used(identity)), 5)
+        with closing(self._ids()) as ids:
+            unused = list(islice((identity for identity in ids if not self._is_used(identity)), 5))
         shown = ", ".join(unused) + (", ..." if count > 5 else "")
         self._scope.case_id = self._scope.line = None
         self._scope.report(
@@ -88,16 +91,22 @@ class ResponseFile(ResponseSource):
         if form == "jsonl":
             for record in read_json_lines(self.path):
                 self._add(record)
-            self._lines = open_regular(self.path)
+            self._keep(open_regular(self.path))
         elif form == "csv":
-            self._lines = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  # lives as long as this object
+            lines = self._keep(cast(BinaryIO, tempfile.TemporaryFile()))  # noqa: SIM115  # closed by _keep
             for record in read_csv(self.path):
                 line = json.dumps(record.raw, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-                self._add(record._replace(offset=self._lines.tell()))
-                self._lines.write(line)
+                self._add(record._replace(offset=lines.tell()))
+                lines.write(line)
         else:
             for record in _document_records(self.path):
                 self._add(record)
+
+    def _keep(self, lines: BinaryIO) -> BinaryIO:
+        """Read from this file for as long as this object lives, and close it then."""
+        self._lines = lines
+        weakref.finalize(self, lines.close)
+        return lines
 
     def _add(self, record: Record) -> None:
         scope = self._scope
@@ -135,7 +144,7 @@ class ResponseFile(ResponseSource):
             line = self._lines.readline()
             return self._reader.read(line.decode("utf-8", "surrogatepass").removeprefix("\ufeff"), 0)
 
-    def _ids(self) -> Iterator[str]:
+    def _ids(self) -> Generator[str, None, None]:
         if self._lines is None:
             yield from self._held
             return

@@ -12,12 +12,11 @@ from json import JSONDecodeError, JSONDecoder
 from json.decoder import scanstring  # type: ignore[attr-defined]  # there since Python 2.6, absent from the stubs
 from typing import Any
 
-from tiered_eval.suite.problems import Unreadable
-from tiered_eval.suite.source import Located, LocatedList, Spelled
+from tiered_eval.suite.problems import Unreadable, too_deep
+from tiered_eval.suite.source import DEEPEST, Located, LocatedList, Spelled
 
 __all__ = ["LineReader", "read_json"]
 
-DEEPEST = 64
 MOST_NODES = 5_000_000
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -51,7 +50,7 @@ class LineReader:
         except JSONDecodeError as fault:
             raise _bad_json(text, fault.pos, fault.msg, line=line) from None
         except RecursionError:
-            raise _too_deep(line) from None
+            raise too_deep(line) from None
         except Unreadable as fault:
             fault.line = line
             raise
@@ -73,15 +72,6 @@ def _refuse_constant(word: str) -> Any:
         rule="not-finite",
         message=f"{word} is not a number that can be compared",
         fix="give a finite number, or null",
-    )
-
-
-def _too_deep(line: int) -> Unreadable:
-    return Unreadable(
-        line=line,
-        rule="too-deep",
-        message=f"more than {DEEPEST} levels",
-        fix="flatten it",
     )
 
 
@@ -182,7 +172,7 @@ class _Document:
             container = Located(self.line) if first == "{" else LocatedList(self.line)
             self._place(container)
             if len(self.open) > DEEPEST:
-                raise _too_deep(self.line)
+                raise too_deep(self.line)
             self.open.append(container)
             self.keys.append("")
         elif number := _NUMBER.match(self.text, self.at):

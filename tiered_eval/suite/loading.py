@@ -126,8 +126,16 @@ class _Loading:
         return _Plan(found, records, header or {}, True, default_name, found.parent)
 
     def _file_in(self, path: Path) -> Path:
-        if not path.is_dir():
-            return path
+        try:
+            if not path.is_dir():
+                return path
+        except OSError as fault:
+            raise Unreadable(
+                line=None,
+                rule="no-file",
+                message=f"it cannot be looked at: {fault.strerror}",
+                fix="check the path",
+            ) from None
         found = next((path / name for name in FILES_IN_FOLDER if (path / name).exists()), None)
         if found is None:
             raise Unreadable(
@@ -253,7 +261,9 @@ class _Loading:
                 return None
         path = Path(given)
         if not self.allow_outside and not is_inside(path, plan.folder):
-            self.problems.note_unreadable(str(path), _outside(path, "the responses file"))
+            refused = _outside(path, "the responses file")
+            line = line_of(plan.header, "responses", None)
+            scope.report(refused.rule, refused.message, refused.fix, field="responses", line=line)
             return None
         return ResponseFile(path, self.problems)
 
@@ -284,7 +294,9 @@ class _Reading:
         try:
             for number, record in enumerate(self.plan.records(), start=1):
                 scope.line = record.line
-                raw = rows.case(record.raw, record.line or 0) if self.plan.is_csv else record.raw
+                raw = record.raw
+                if self.plan.is_csv and (raw := _case_in_row(rows, record, scope)) is None:
+                    continue
                 case = self.reader.read(raw, scope, number=number)
                 if record.repeats:
                     _report_repeats(scope, record)
@@ -359,6 +371,16 @@ def _outside(path: Path, what: str) -> Unreadable:
         message=f"{what} is outside the suite's folder: {path}",
         fix="move it there, or pass --allow-outside (allow_outside=True)",
     )
+
+
+def _case_in_row(rows: RowReader, record: Record, scope: Scope) -> dict[str, Any] | None:
+    """The case that a row of CSV stands for; None when a cell cannot be read, which is reported."""
+    try:
+        return rows.case(record.raw, record.line or 0)
+    except Unreadable as fault:
+        scope.case_id = record.raw.get("id")
+        scope.report(fault.rule, fault.message, fault.fix, field=fault.field)
+        return None
 
 
 def _report_heading(scope: Scope, heading: str, meant: str | None) -> None:

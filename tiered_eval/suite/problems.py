@@ -6,14 +6,17 @@ that makes the rest of a file unreadable is raised as :class:`Unreadable` and en
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from tiered_eval.errors import Problem, SuiteError
 
-__all__ = ["Problems", "Unreadable"]
+__all__ = ["Problems", "Unreadable", "too_deep"]
 
 KEPT_ERRORS = 100
 KEPT_WARNINGS = 100
+LONGEST_TEXT = 400
+"""Characters of a message or a name that are shown."""
 
 
 class Unreadable(Exception):  # internal: always becomes a Problem
@@ -28,6 +31,13 @@ class Unreadable(Exception):  # internal: always becomes a Problem
         self.fix = fix
         self.field = field
         super().__init__(message)
+
+
+def too_deep(line: int | None) -> Unreadable:
+    """Nested deeper than any suite needs."""
+    return Unreadable(
+        line=line, rule="too-deep", message="values are nested too deeply to be meant", fix="flatten them"
+    )
 
 
 class Problems:
@@ -66,7 +76,15 @@ class Problems:
         )
 
     def note(self, problem: Problem) -> None:
-        """Note a problem that was made elsewhere."""
+        """Note a problem that was made elsewhere, fit to be printed."""
+        problem = replace(
+            problem,
+            file=_printable(problem.file),
+            case_id=None if problem.case_id is None else _printable(problem.case_id),
+            field=None if problem.field is None else _printable(problem.field),
+            message=_printable(problem.message),
+            fix=_printable(problem.fix),
+        )
         if problem.severity == "error":
             self.error_count += 1
             if len(self.errors) < KEPT_ERRORS:
@@ -104,3 +122,10 @@ class Problems:
                 f"... and {self.warning_count - len(texts)} more warnings ({self.warning_count} in all)"
             )
         return tuple(texts)
+
+
+def _printable(text: str) -> str:
+    """Text of the suite's author as it may stand in a message: one line, nothing that a terminal obeys."""
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:LONGEST_TEXT])
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "..."

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from tiered_eval.suite.csv_reader import Row, read_rows
+from tiered_eval.suite.csv_reader import read_rows
 from tiered_eval.suite.files import open_regular, read_lines, read_text
 from tiered_eval.suite.json_reader import LineReader, read_json
 from tiered_eval.suite.problems import Unreadable
@@ -112,8 +113,8 @@ def read_csv(path: Path) -> Iterator[Record]:
         Unreadable: it cannot be read on.
     """
     with open_regular(path) as file:
-        rows: Iterator[tuple[int, Row]] = read_rows(
-            file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","
-        )
-        for line, row in rows:
-            yield Record(row, line)
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+        # Closed before the file is, also when nobody reads on.
+        with closing(read_rows(file, delimiter=delimiter)) as rows:
+            for line, row in rows:
+                yield Record(row, line)

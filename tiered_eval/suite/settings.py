@@ -150,7 +150,10 @@ def _judges(raw: Mapping[str, Any], scope: Scope) -> tuple[str, ...]:
         return ()
     line = line_of(raw, "judge", scope.line)
     if isinstance(given, Mapping):
-        given = _mapping(raw, "judge", ("models",), scope).get("models")
+        given = _mapping(raw, "judge", ("models",), scope)
+        if given and "models" not in given:
+            return ()  # has been reported as unknown
+        given = given.get("models")
     try:
         models = parse_texts(given)
     except BadValue as fault:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Located", "LocatedList", "Spelled", "line_of", "plain", "text_of"]
+__all__ = ["DEEPEST", "LONGEST_NUMBER", "Located", "LocatedList", "Spelled", "line_of", "plain", "text_of"]
 
 DEEPEST = 64
 """Levels of nesting that a structured value may have."""

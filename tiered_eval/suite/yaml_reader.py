@@ -13,12 +13,11 @@ from typing import Any
 
 import yaml
 
-from tiered_eval.suite.problems import Unreadable
-from tiered_eval.suite.source import Located, LocatedList, Spelled
+from tiered_eval.suite.problems import Unreadable, too_deep
+from tiered_eval.suite.source import DEEPEST, Located, LocatedList, Spelled
 
 __all__ = ["read_yaml"]
 
-DEEPEST = 64
 MOST_NODES = 5_000_000
 
 _TYPED = re.compile(
@@ -38,6 +37,8 @@ def read_yaml(text: str, repeats: list[tuple[int, str]]) -> Any:
         return _Builder(repeats).build(parser)
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
+        if "nesting depth" in (fault.problem or ""):
+            raise too_deep(mark.line + 1 if mark is not None else None) from None
         raise Unreadable(
             line=mark.line + 1 if mark is not None else None,
             rule="bad-yaml",
@@ -120,7 +121,7 @@ class _Builder:
 
     def _start(self, event: Any, make: type[Located] | type[LocatedList]) -> None:
         if len(self.open) >= DEEPEST:
-            raise _refused(event, f"more than {DEEPEST} levels", rule="too-deep", fix="flatten it")
+            raise too_deep(event.start_mark.line + 1)
         container = make(event.start_mark.line + 1)
         self._place(container, event)
         self.open.append(container)
