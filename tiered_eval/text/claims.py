@@ -20,7 +20,7 @@ from tiered_eval.text.dates import Day, find_date
 from tiered_eval.text.number_readings import parse_numbers
 from tiered_eval.text.numerals import fold
 from tiered_eval.text.readings import Reading
-from tiered_eval.text.units import find_currency, find_unit
+from tiered_eval.text.units import find_currency, find_unit, may_be_same_currency
 
 __all__ = ["Claim", "claim_problem", "is_number_claim", "parse_claim", "stem"]
 
@@ -174,7 +174,11 @@ def _with_unit(claim: Claim, unit: str) -> tuple[Reading, str | None]:
 
 def _with_currency(text: str, reading: Reading, currency: str) -> Reading:
     named = find_currency(currency) or currency.upper()
-    if reading.is_percent or reading.unit or (reading.currency and reading.currency not in (named, "$", "¥")):
+    if (
+        reading.is_percent
+        or reading.unit
+        or (reading.currency and not may_be_same_currency(reading.currency, named))
+    ):
         raise ConfigError(f"{text!r} has another currency or unit than {currency!r}")
     return reading._replace(currency=named)
 

@@ -117,7 +117,7 @@ def date_at(lower: str, start: int, original: str | None = None) -> FoundDate | 
     before = lower[max(0, start - _LONGEST_NAME) : start]
     if before and _may_name_month(before) and (named := _MONTH_BEFORE.search(before)):
         at = start - len(before) + named.start()
-        if named["month"] not in ("may", "march") or original is None or original[at].isupper():
+        if _is_name(named["month"], at, original):
             return _after_month(lower, start, at, MONTHS[named["month"]])
     near = lower[start : start + 6]
     if "-" in near or "/" in near or "." in near or "年" in near:
@@ -126,11 +126,16 @@ def date_at(lower: str, start: int, original: str | None = None) -> FoundDate | 
             return _checked(start, found.end(), (Day(int(found["year"]), int(found["month"]), day),))
         if found := _FIGURES.match(lower, start):
             return _from_figures(start, found)
-    if found := _DAY_FIRST.match(lower, start):
+    if (found := _DAY_FIRST.match(lower, start)) and _is_name(found["month"], found.start("month"), original):
         year = int(found["year"]) if found["year"] else None
         named_day = Day(year, MONTHS[found["month"]], int(found["day"]))
         return _checked(start, found.end(), (named_day,), "a span of days" if found["until"] else None)
     return None
+
+
+def _is_name(month: str, at: int, original: str | None) -> bool:
+    """May and March are verbs too, in small letters."""
+    return month not in ("may", "march") or original is None or original[at].isupper()
 
 
 def _may_name_month(before: str) -> bool:

@@ -145,7 +145,7 @@ class Page:
         if is_glued and previous < "\u2e80" and not (previous == "t" and before in "0123456789 "):
             return None
         is_label = previous in "-_/" and before.isalpha()
-        if not self._has_month and self.folded[end : end + 1] not in _IN_DATES:
+        if not self._has_month and _IN_DATES.isdisjoint(self.folded[start : end + 1]):
             day = None
         else:
             day = date_at(self.lower, start, self.folded)

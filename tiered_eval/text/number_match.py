@@ -14,6 +14,7 @@ from typing import TypeAlias
 from tiered_eval.text.claims import Claim, stem
 from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.readings import Reading
+from tiered_eval.text.units import may_be_same_currency
 
 __all__ = ["Likeness", "compare"]
 
@@ -126,7 +127,7 @@ _DIRECTION = re.compile(
 
 def _sign_in_words(claim: Claim, found: Reading, text: str) -> Likeness:
     """ "A loss of 5" is -5 to some."""
-    around = text[max(0, found.start - 60) : found.end + 30]
+    around = text[max(0, found.start - 60) : found.start] + " " + text[found.end : found.end + 30]
     has_words = _DIRECTION.search(around) or _DIRECTION.search(claim.text)
     return "the sign may be said in words" if has_words else False
 
@@ -231,21 +232,15 @@ def _compare_percent(claim: Claim, found: Reading) -> Likeness:
     return False
 
 
-_SAME_CURRENCY = {frozenset(("$", "USD")), frozenset(("¥", "JPY"))}
-_DOLLARS = frozenset("$ USD CAD AUD NZD HKD SGD".split())
-
-
 def _compare_currency(wanted: str, found: Reading) -> Likeness:
     if found.currency is None:
         if found.unit is None:
             return "no currency"
         return "pounds of which kind" if found.unit.family == "pound" and wanted == "GBP" else False
-    if found.currency == wanted or frozenset((found.currency, wanted)) in _SAME_CURRENCY:
-        return True
     pair = {found.currency, wanted}
-    if ("$" in pair and pair <= _DOLLARS) or pair == {"¥", "CNY"}:
-        return "which currency is not said"
-    return False
+    if len(pair) == 1 or pair in ({"$", "USD"}, {"¥", "JPY"}):
+        return True
+    return "which currency is not said" if may_be_same_currency(found.currency, wanted) else False
 
 
 def _compare_unit(want: Reading, found: Reading) -> Likeness:

@@ -24,7 +24,7 @@ from tiered_eval.text.readings import Kind, Reading
 
 __all__ = ["MAX_READINGS", "parse_numbers"]
 
-MAX_READINGS = 50_000
+MAX_READINGS = 20_000
 """What is beyond is not read; an ``unread`` reading at the end says so."""
 
 _ANY_NUMBER = re2.compile(rf"(?i)\p{{Nd}}|[¼½¾⅐-⅞]|\b(?:{'|'.join(sorted(WORDS))})\b")
@@ -123,6 +123,14 @@ def _range(first: Mark, second: Mark, low: Decimal, high: Decimal, doubt: str | 
     )
 
 
+def _differ_in_unit(mark: Mark, following: Mark) -> bool:
+    left, right = mark.right, following.right
+    return (left.unit or left.currency) is not None and (left.unit, left.currency) != (
+        right.unit,
+        right.currency,
+    )
+
+
 def _reading(page: Page, mark: Mark) -> Reading:
     """What one number says that is not joined with another."""
     left, right = mark.left, mark.right
@@ -178,7 +186,7 @@ def _link(page: Page, mark: Mark, following: Mark) -> Literal["range", "dash"] |
         is_spaced = word != gap
         if page.lower[mark.start].isalpha() and word == "-":
             return None  # "one-two"
-        if is_spaced and _EQUALS.match(page.lower, following.right.end):
+        if is_spaced and (_EQUALS.match(page.lower, following.right.end) or _differ_in_unit(mark, following)):
             return None
         return "dash" if word == "-" and not is_spaced else "range"
     if word in ("to", "through", "thru", "until", "till", "-to-", "to-"):

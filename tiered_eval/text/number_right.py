@@ -112,7 +112,8 @@ def _glued(folded: str, lower: str, end: int, *, has_currency: bool) -> Right:
     """Letters directly after the digits: an ordinal, a scale, a unit, or an identifier."""
     found = _ATTACHED.match(lower, end)
     if found is None:
-        is_dimension = lower[end] in "x×" and lower[end + 1 : end + 2].isdigit()
+        is_hexadecimal = lower[end - 1] == "0" and not lower[max(0, end - 2)].isdigit()
+        is_dimension = lower[end] in "x×" and lower[end + 1 : end + 2].isdigit() and not is_hexadecimal
         if is_dimension:
             return Right(end, doubt="joined to another number")
         return Right(end, is_identifier=True)
@@ -209,10 +210,9 @@ def _unit_or_currency(
     ):
         return None
     if unit := find_unit(shown.replace("° ", "°")):
-        if unit.family in _PER_FAMILIES and (per := _PER.match(lower, stop)):
-            rate = find_unit(f"{word}/{per[1]}") or find_unit(f"{unit.name}/{per[1]}")
-            if rate:
-                return right._replace(end=per.end(), unit=rate)
+        per = _PER.match(lower, stop) if unit.family in _PER_FAMILIES else None
+        if per and (rate := find_unit(f"{word}/{per[1]}")):
+            return right._replace(end=per.end(), unit=rate)
         return right._replace(end=stop, unit=unit)
     currency = None if has_currency else find_currency(word)
     if currency and (word.upper() != currency or shown.isupper() or not word.isalpha()):

@@ -41,9 +41,7 @@ def _vulgar(character: str) -> Decimal:
 
 VULGAR = {character: _vulgar(character) for character in _VULGAR_CHARACTERS}
 
-NUMERAL = re.compile(
-    rf"[0-9{_VULGAR_CHARACTERS}][0-9]*(?:(?:[.,'\u00a0]|[ ](?=[0-9]{{3}}(?![0-9])))[0-9]+)*"
-)
+NUMERAL = re.compile(rf"[0-9{_VULGAR_CHARACTERS}][0-9]*(?:(?:[.,'\u00a0]|[ ](?=[0-9]{{3}}(?![0-9])))[0-9]+)*")
 """A run of digits and the separators between them, in folded text; or one fraction character."""
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -59,7 +57,7 @@ class _Fold(dict[int, int]):
             folded = ord("0") + unicodedata.decimal(character)
         elif character in "\u2212\u2010\u2011\ufe63\uff0d":
             folded = ord("-")
-        elif character in "\u2012\u2013\u2014\u2015":
+        elif character in "\u2012\u2013":
             folded = ord("–")
         elif character in "\u00a0\u202f\u2009\u2007\u2006":
             folded = 0xA0

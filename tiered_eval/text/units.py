@@ -19,6 +19,7 @@ __all__ = [
     "find_currency",
     "find_unit",
     "known_spellings",
+    "may_be_same_currency",
 ]
 
 
@@ -248,8 +249,21 @@ def find_unit(spelling: str) -> Unit | None:
         return unit
     left, slash, right = lower.partition("/")
     if slash and (base := _SPELLINGS.get(left)) and (per := _SPELLINGS.get(right)):
-        return _per(base, per)
+        return _SPELLINGS.get(f"{base.name}/{per.name}") or _per(base, per)
     return None
+
+
+_AMBIGUOUS_SYMBOLS = {
+    "$": frozenset("$ USD CAD AUD NZD HKD SGD MXN".split()),
+    "¥": frozenset("¥ JPY CNY".split()),
+}
+
+
+def may_be_same_currency(one: str, other: str) -> bool:
+    """Can both name the same money? ``$`` may be USD or CAD, EUR is EUR only."""
+    return one == other or any(
+        symbol in (one, other) and {one, other} <= named for symbol, named in _AMBIGUOUS_SYMBOLS.items()
+    )
 
 
 def known_spellings() -> frozenset[str]:
