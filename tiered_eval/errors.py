@@ -25,6 +25,7 @@ __all__ = [
     "LedgerError",
     "ModelRefused",
     "NotKept",
+    "PatternTimeout",
     "PriceUnknown",
     "Problem",
     "ProviderError",
@@ -105,6 +106,18 @@ class EmbedderMissing(ConfigError):
 
 class JudgeMissing(ConfigError):
     """No judge model is configured, so what needs judgement stays not judged."""
+
+
+class PatternTimeout(TieredEvalError):
+    """A regular expression took longer than it may. That is no verdict: nobody knows whether it matches."""
+
+    def __init__(self, *, pattern: str, limit_s: float) -> None:
+        self.pattern = pattern
+        self.limit_s = limit_s
+        super().__init__(
+            f"the pattern {pattern!r} took more than {limit_s:g} s; "
+            "simplify it, raise `timeout_s`, or write it for RE2, which needs no limit"
+        )
 
 
 class LedgerError(TieredEvalError):
