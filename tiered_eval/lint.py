@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from tiered_eval.errors import Problem
 from tiered_eval.records import Case, Expectation, Suite
+from tiered_eval.text.claims import claim_problem
 from tiered_eval.text.patterns import compile_problem
 from tiered_eval.text.polarity import has_negation
 
@@ -25,6 +26,8 @@ RULES = {
     "negation-semantic": "a negation pinned to `semantic`: an embedder hardly sees it",
     "trap-semantic": "a `must-not-contain` pinned to `semantic`: likeness cannot show absence",
     "bad-regex": "a regular expression that cannot be compiled, can never match, or matches everything",
+    "no-number": "the scorer or an option needs a number, and the value is none, or contradicts the option",
+    "bad-path": "the path of a field that no response can have",
     "overlapping-labels": "two labels of a classification of which one contains the other",
     "contradiction": "the same value must and must not be contained",
     "zero-weights": "all weights of a case are zero, so that its score is 0/0",
@@ -44,6 +47,12 @@ _COMMON_WORDS = frozenset(
 )
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?%?")
 _LITERAL_KINDS = frozenset({"must-contain", "must-not-contain", "must-cite"})
+_NUMBER_OPTIONS = frozenset(
+    {"unit", "tolerance", "relative_tolerance", "percent_as_fraction", "currency", "date", "round"}
+)
+_PATH = re.compile(
+    r"""(?:[^.\[\]]+|\[(?:-?\d+|\*|"[^"]*"|'[^']*')\])(?:\.[^.\[\]]+|\[(?:-?\d+|\*|"[^"]*"|'[^']*')\])*"""
+)
 
 Finding: TypeAlias = tuple[str, str, str, Literal["error", "warning"]]
 """Rule, message, fix, severity."""
@@ -81,6 +90,10 @@ def _findings(expectation: Expectation) -> Iterator[Finding]:
         yield from _semantic(expectation)
     elif scorer == "regex":
         yield from _regex(expectation)
+    elif expectation.kind == "behaviour":
+        yield from _path(expectation)
+    elif scorer == "number" or not _NUMBER_OPTIONS.isdisjoint(expectation.options):
+        yield from _number(expectation)
     elif expectation.kind in _LITERAL_KINDS:
         yield from _literal(expectation)
     labels = expectation.options.get("labels")
@@ -116,6 +129,31 @@ def _regex(expectation: Expectation) -> Iterator[Finding]:
         problem = compile_problem(str(value), expectation.options)
         if problem is not None:
             yield "bad-regex", f'the pattern "{_cut(str(value))}": {problem}', "mend the pattern", "error"
+
+
+def _path(expectation: Expectation) -> Iterator[Finding]:
+    path = expectation.options.get("field")
+    if isinstance(path, str) and not _PATH.fullmatch(path):
+        yield (
+            "bad-path",
+            f'"{_cut(path)}" is no path',
+            "write names with dots and places in brackets, as in tool_calls[0].name or items[*].id",
+            "error",
+        )
+
+
+def _number(expectation: Expectation) -> Iterator[Finding]:
+    problems = [claim_problem(value, expectation.options) for value in expectation.values]
+    if expectation.kind == "equivalent" and None in problems:
+        return  # one answer that is a number is enough
+    for problem in problems:
+        if problem is not None:
+            yield (
+                "no-number",
+                problem,
+                "give a number, or remove the scorer and the options of numbers",
+                "error",
+            )
 
 
 def _literal(expectation: Expectation) -> Iterator[Finding]:
@@ -157,7 +195,7 @@ def _is_plain(expectation: Expectation) -> bool:
     if expectation.scorer is not None or expectation.options or expectation.kind == "must-not-contain":
         return False
     if expectation.kind not in _LITERAL_KINDS:
-        return True
+        return expectation.kind != "behaviour"
     return all(isinstance(value, str) and len(value) >= SHORTEST_LITERAL for value in expectation.values)
 
 

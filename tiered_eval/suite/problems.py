@@ -76,23 +76,15 @@ class Problems:
         )
 
     def note(self, problem: Problem) -> None:
-        """Note a problem that was made elsewhere, fit to be printed."""
-        problem = replace(
-            problem,
-            file=_printable(problem.file),
-            case_id=None if problem.case_id is None else _printable(problem.case_id),
-            field=None if problem.field is None else _printable(problem.field),
-            message=_printable(problem.message),
-            fix=_printable(problem.fix),
-        )
+        """Note a problem that was made elsewhere."""
         if problem.severity == "error":
             self.error_count += 1
             if len(self.errors) < KEPT_ERRORS:
-                self.errors.append(problem)
+                self.errors.append(_printable_problem(problem))
         else:
             self.warning_count += 1
             if len(self.warnings) < KEPT_WARNINGS:
-                self.warnings.append(problem)
+                self.warnings.append(_printable_problem(problem))
 
     def note_unreadable(self, file: str, fault: Unreadable) -> None:
         """Note that a file ends here for us."""
@@ -122,6 +114,17 @@ class Problems:
                 f"... and {self.warning_count - len(texts)} more warnings ({self.warning_count} in all)"
             )
         return tuple(texts)
+
+
+def _printable_problem(problem: Problem) -> Problem:
+    return replace(
+        problem,
+        file=_printable(problem.file),
+        case_id=None if problem.case_id is None else _printable(problem.case_id),
+        field=None if problem.field is None else _printable(problem.field),
+        message=_printable(problem.message),
+        fix=_printable(problem.fix),
+    )
 
 
 def _printable(text: str) -> str:
