@@ -17,7 +17,7 @@ from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
-from tiered_eval.text.number_match import compare
+from tiered_eval.text.number_match import compare, said_in_words
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
 from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.polarity import doubt_at, find_cues
@@ -46,9 +46,17 @@ class Number:
 
     def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
         readings = subject.view(parse_numbers)
+        claim = parse_claim(value, expectation.options)
+        outcome = self._check_readings(claim, expectation, subject, readings)
+        if outcome.state == "fail" and (doubt := said_in_words(claim, subject.text)):
+            return Outcome("unsure", doubt)
+        return outcome
+
+    def _check_readings(
+        self, claim: Claim, expectation: Expectation, subject: Subject, readings: Sequence[Reading]
+    ) -> Outcome:
         if not readings:
             return _NO_NUMBER
-        claim = parse_claim(value, expectation.options)
         if expectation.kind == "equivalent":
             return _check_answer(claim, expectation, subject, readings)
         return _outcome(_find((claim,), subject, readings), subject.text)

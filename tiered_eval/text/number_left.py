@@ -65,6 +65,7 @@ _QUALIFIER_ENDS = {
     "as": frozenset("low few little many much long high late".split()),
 }
 """Words that end a qualifier after one of those words only; they are too common to look at more closely each time."""
+_VERSION_WORDS = frozenset("version versions ver ver. v v. release rev rev. revision build".split())
 _FILLERS = frozenset("a an the total us".split())
 _QUALIFIER_SIGNS = frozenset("~≈±<>≤≥=")
 _DECORATION = "*\"'([`“‘"
@@ -95,6 +96,8 @@ def look_left(folded: str, lower: str, start: int) -> Left:
     if last in ("minus", "negative"):
         if found := _MINUS_WORD.search(lower, max(0, at - 12), at):
             return left._replace(start=found.start(), is_negative=True)
+    elif last in _VERSION_WORDS:
+        return left._replace(doubt=left.doubt or "a version")
     elif last in _QUALIFIERS or (last and last[-1] in _QUALIFIER_SIGNS) or _ends_qualifier(last, words):
         return left._replace(
             limit=_limit(reach),
@@ -167,6 +170,8 @@ def _attached(folded: str, lower: str, start: int) -> Left:
             if dash.is_approximate:
                 return Left(at, currency=currency, is_approximate=True)
         elif not space and previous == "+":
+            if at > 1 and (folded[at - 2].isalnum() or folded[at - 2] == "+"):
+                return Left(start, currency=currency, doubt="joined to what stands before it")  # C++17
             at -= 1
         else:
             break

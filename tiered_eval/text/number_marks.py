@@ -53,6 +53,7 @@ _TIMES_TEN = re.compile(
     r"\s?[x×*·]\s?10(?:\s?(?:\^|\*\*)\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?|(?P<raised>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\w])"
 )
 _POWER_OF_TEN = re.compile(r"\s?(?:\^|\*\*)\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?(?![\w])")
+_TELEPHONE = re.compile(r"[0-9]{1,3}(?:[ .()-]{1,3}[0-9]{1,5}){2,6}(?![0-9,.%])")
 _AFTER_LIST_NUMBER = frozenset(".)")
 _LIST_MARK = re.compile(r"[.)][ \t]+\S")
 _LINE_START = re.compile(r"(?:^|\n)[ \t>#*]{0,12}\(?$")
@@ -92,7 +93,9 @@ class Page:
             while upcoming < len(words) and words[upcoming].start < start:
                 yield self._word(words[upcoming])
                 upcoming += 1
-            if when := self._day_or_time(start, at):
+            if telephone := self._telephone(start):
+                at = telephone
+            elif when := self._day_or_time(start, at):
                 at = max(at, when.end)
                 yield when
             else:
@@ -104,6 +107,13 @@ class Page:
                 upcoming += 1
         for word in words[upcoming:]:
             yield self._word(word)
+
+    def _telephone(self, start: int) -> int | None:
+        """Where a telephone number ends whose first digit stands at ``start``."""
+        if not start or self.folded[start - 1] != "+":
+            return None
+        found = _TELEPHONE.match(self.folded, start)
+        return found.end() if found else None
 
     def _is_passed_over(self, mark: Mark) -> bool:
         """Identifiers, what is glued to one (``DOC-2025-118``), web addresses and the marks of a list."""

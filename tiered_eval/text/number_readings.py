@@ -104,7 +104,7 @@ def _pair(page: Page, first: Mark, second: Mark, *, is_dash: bool) -> Iterator[R
         return
     for mark in (first, second):
         reading = _reading(page, mark)
-        yield reading._replace(doubt=reading.doubt or ("joined by a dash" if is_dash else None))
+        yield reading._replace(doubt=reading.doubt or "joined to another number")
 
 
 def _range(first: Mark, second: Mark, low: Decimal, high: Decimal, doubt: str | None) -> Reading:
@@ -125,6 +125,8 @@ def _range(first: Mark, second: Mark, low: Decimal, high: Decimal, doubt: str | 
 
 def _differ_in_unit(mark: Mark, following: Mark) -> bool:
     left, right = mark.right, following.right
+    if left.is_percent and not right.is_percent:
+        return True
     return (left.unit or left.currency) is not None and (left.unit, left.currency) != (
         right.unit,
         right.currency,
@@ -139,10 +141,12 @@ def _reading(page: Page, mark: Mark) -> Reading:
         others = tuple(other.scaleb(right.power, EXACT) for other in others)
     if right.is_decade and value % 10 == 0 and (value >= 1000 or value < 100):
         return _range(mark, mark, value, value + 9, "a decade")
-    if doubt is None and left.start and right.end < len(page.folded):
-        around = page.folded[left.start - 1] + page.folded[right.end]
+    if doubt is None and right.end < len(page.folded):
+        around = (page.folded[left.start - 1] if left.start else " ") + page.folded[right.end]
         if around == "[]":
             doubt = "a citation mark"
+        elif around[1] == ")" and "(" not in page.folded[max(0, left.start - 80) : left.start]:
+            doubt = "the mark of a list"
         elif around == "()" and _may_be_negative(page, mark):
             others, doubt = (*others, value.copy_negate()), "parentheses may mean a negative number"
     limit = left.limit or right.limit
@@ -182,6 +186,8 @@ def _link(page: Page, mark: Mark, following: Mark) -> Literal["range", "dash"] |
     if len(gap) > 11:
         return None
     word = gap.strip(" \u00a0\n")
+    if "\n" in gap and word in ("-", "–"):
+        return None  # two items of a list
     if word in ("-", "–"):
         is_spaced = word != gap
         if page.lower[mark.start].isalpha() and word == "-":
@@ -190,6 +196,8 @@ def _link(page: Page, mark: Mark, following: Mark) -> Literal["range", "dash"] |
             return None
         return "dash" if word == "-" and not is_spaced else "range"
     if word in ("to", "through", "thru", "until", "till", "-to-", "to-"):
+        if _differ_in_unit(mark, following) or page.lower.endswith("by ", 0, mark.left.start):
+            return None
         return None if _CHANGE.search(page.lower, max(0, mark.left.start - 40), mark.left.start) else "range"
     is_between = word in ("and", "-and-") and _BETWEEN.search(
         page.lower, max(0, mark.left.start - 14), mark.left.start

@@ -36,7 +36,7 @@ class Right(NamedTuple):
 
 _ATTACHED = re.compile(r"([a-zµ]+[²³]?)(2?)(?![\w])")
 _NEXT = re.compile(
-    r"(?P<gap>[*`\"'\\]{0,2}(?:[ \u00a0\n]{0,2}|-))(?P<word>[%$€£¥₹₽₩₺₪₫฿₴₦]|°\s?[cf](?![a-z])|[°‰]|(?:u\.s\.|[a-zµ]+[²³]?)(?:/[a-z]+)?)"
+    r"(?P<gap>(?:</[a-z0-9]{1,8}>| \([^()\n]{1,40}\)|\))?[*`\"'\\]{0,2}(?:[ \u00a0\n]{0,2}|-))(?P<word>[%$€£¥₹₽₩₺₪₫฿₴₦]|°\s?[cf](?![a-z])|[°‰]|(?:u\.s\.|[a-zµ]+[²³]?)(?:/[a-z]+)?)"
 )
 _POINTS = re.compile(r"[ -]points?\b")
 _COMPOUND = re.compile(r"-([^\W\d_]+)")
@@ -91,7 +91,7 @@ def look_right(folded: str, lower: str, end: int, *, has_currency: bool, is_ten:
     if following == "+" and not beyond.isdigit():
         right = _words_after(folded, lower, Right(end + 1), has_currency=has_currency)
         return right._replace(limit=Limit("low", False))
-    if following in " \u00a0\n-%°$€£¥₹₽₩₺₪₫฿₴₦/*`\"'\\":
+    if following in " \u00a0\n-%°$€£¥₹₽₩₺₪₫฿₴₦/*`\"'\\<)":
         return _words_after(folded, lower, Right(end), has_currency=has_currency)
     return Right(end)
 
@@ -131,6 +131,8 @@ def _glued(folded: str, lower: str, end: int, *, has_currency: bool) -> Right:
     if power:
         doubt = "million or metre" if shown == "m" and not has_currency else None
         return _words_after(folded, lower, Right(stop, power=power, doubt=doubt), has_currency=has_currency)
+    if len(shown) == 1 and shown.isupper() and shown not in "LVW":
+        return Right(end, is_identifier=True)  # 3D, 5G
     if unit := find_unit(shown):
         if lower[stop : stop + 1] == "/":
             return _words_after(folded, lower, Right(end), has_currency=has_currency)

@@ -79,7 +79,7 @@ _NOT_A_COUNT_BEFORE = re.compile(
 _NOT_A_COUNT_AFTER = re.compile(
     r"(?: (?:of|another|can|could|should|would|may|might|must|cannot|has|who|that|which|is|was|will|to|by one)\b|'s\b|-)"
 )
-_A_SHARE = re.compile(r" (?:of|an?)\b")
+_A_SHARE = re.compile(r" (?:of an?|of|an?)\b")
 
 MAX_WORDS = 40
 """Longer chains of number words are cut: no number needs more."""
@@ -241,7 +241,8 @@ def _with_part(lower: str, chain: list[_Word], used: int, value: int) -> tuple[i
         if not whole_and_part and not is_plural and value != 1:
             return None  # "two third parties", "twenty fifth"
         total = value + share if whole_and_part else share
-        doubt = None if is_plural or part.text in ("half", "quarter") or gap == "-" else "a part or a rank"
+        is_share = gap == "-" or lower.startswith(" of ", part.end)
+        doubt = None if is_plural or is_share or part.text in ("half", "quarter") else "a part or a rank"
         return used + 1, WordNumber(start, part.end, total, doubt=doubt)
     return None
 
@@ -271,10 +272,15 @@ def _lone_word(lower: str, chain: list[_Word]) -> tuple[int, WordNumber | None]:
         share = Decimal(1) / _PARTS[word.text]
         if more and value and lower[word.end : chain[1].start] in (" a ", " "):
             return more + 1, WordNumber(word.start, chain[more].end, share * value)
-        is_share = _A_SHARE.match(lower, word.end) is not None and (article is None or article[0][0] == "a")
+        share_of = _A_SHARE.match(lower, word.end)
+        is_share = share_of is not None and (article is None or article[0][0] == "a")
+        end = share_of.end() if share_of and is_share else word.end
         return 1, WordNumber(
-            word.start, word.end, share, doubt=None if is_share else f'"{word.text}" need not be a share'
+            word.start, end, share, doubt=None if is_share else f'"{word.text}" need not be a share'
         )
+    has_a = lower.endswith("a ", 0, word.start) and (word.start < 3 or not lower[word.start - 3].isalpha())
+    if word.text in _PARTS and has_a and lower.startswith(" of ", word.end):
+        return 1, WordNumber(word.start, word.end, Decimal(1) / _PARTS[word.text], doubt="a part or a rank")
     if word.text in _ORDINALS:
         return 1, WordNumber(word.start, word.end, Decimal(_ORDINALS[word.text]), is_ordinal=True)
     return 1, None

@@ -18,6 +18,7 @@ __all__ = [
     "Unit",
     "find_currency",
     "find_unit",
+    "is_one_unit",
     "known_spellings",
     "may_be_same_currency",
 ]
@@ -230,6 +231,7 @@ def _spellings() -> dict[str, Unit]:
 
 
 _SPELLINGS = _spellings()
+_ONE_UNIT = frozenset((unit.family, unit.factor) for unit in _SPELLINGS.values())
 
 
 @cache
@@ -269,6 +271,11 @@ def may_be_same_currency(one: str, other: str) -> bool:
 def known_spellings() -> frozenset[str]:
     """Every word and sign that names a unit or a currency, in lower case."""
     return frozenset((*_SPELLINGS, *CURRENCY_SYMBOLS, *CURRENCY_CODES, *_CURRENCY_WORDS))
+
+
+def is_one_unit(family: str, amount: Decimal) -> bool:
+    """Is an amount in the base unit of a family exactly one of its units? 604800 seconds are a week."""
+    return (family, amount) in _ONE_UNIT
 
 
 def find_currency(spelling: str) -> str | None:
