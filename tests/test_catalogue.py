@@ -1,0 +1,97 @@
+"""The table of scorers agrees with itself, and its examples are suites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tiered_eval.catalogue import CATALOGUE, COMMON_OPTIONS, KINDS, OptionInfo, ScorerInfo, nearest
+from tiered_eval.records import TIERS
+from tiered_eval.suite import load_suite
+from tiered_eval.suite.options import parse_option
+
+SCORERS = tuple(CATALOGUE)
+DEFAULTS = [
+    (scorer, option) for scorer in SCORERS for option in (*scorer.options, *COMMON_OPTIONS) if option.default
+]
+
+
+def test_scorers_stand_in_the_order_of_their_cost():
+    """Names are unique, and tiers never get cheaper."""
+    ranks = [TIERS.index(scorer.tier) for scorer in SCORERS]
+
+    assert ranks == sorted(ranks)
+    assert len({scorer.name for scorer in SCORERS}) == len(SCORERS)
+
+
+@pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
+def test_a_scorer_is_described_whole(scorer: ScorerInfo):
+    """Kinds are known, options are unique and have help, the target is a module and a class."""
+    module, _, name = scorer.target.partition(":")
+
+    assert set(scorer.kinds) <= set(KINDS)
+    assert scorer.kinds
+    assert scorer.summary
+    assert module.startswith("tiered_eval.scorers.")
+    assert name.isidentifier()
+    assert len({option.name for option in scorer.options}) == len(scorer.options)
+    assert all(option.help for option in scorer.options)
+
+
+@pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
+def test_the_example_of_a_scorer_loads(scorer: ScorerInfo, tmp_path: Path):
+    """Each example is an expectation of a kind that the scorer can check."""
+    (tmp_path / "suite.yaml").write_text(
+        f"cases:\n  - id: q1\n    response: x\n    expect:\n      {scorer.example}\n"
+    )
+
+    (case,) = load_suite(tmp_path).cases
+
+    assert case.expectations[0].kind in scorer.kinds
+
+
+@pytest.mark.parametrize(("scorer", "option"), DEFAULTS, ids=lambda info: info.name)
+def test_a_default_is_a_value_that_would_be_accepted(scorer: ScorerInfo, option: OptionInfo):
+    """What the table calls a default passes its own check."""
+    parse_option(option, option.default)
+
+
+def test_options_of_one_name_agree_where_they_meet():
+    """An expectation that the router may send to several scorers has one meaning for each option."""
+    for kind in KINDS:
+        reached = [scorer for scorer in SCORERS if kind in scorer.kinds and scorer.is_routed]
+        types = {
+            (option.name, option.type, option.low, option.high)
+            for scorer in reached
+            for option in scorer.options
+        }
+
+        assert len({name for name, *_ in types}) == len(types)
+
+
+def test_options_depend_on_what_is_pinned():
+    """A pinned scorer has its own options only, and the rest of the route when it may climb."""
+    pinned = CATALOGUE.options_for("must-contain", "exact")
+    climbing = CATALOGUE.options_for("must-contain", "exact", escalate=True)
+    routed = CATALOGUE.options_for("must-contain", None)
+
+    assert set(pinned) == {"bounded", "case_sensitive", "whole", "scanned"}
+    assert {"unit", "threshold", "bounded"} <= set(climbing)
+    assert "engine" not in routed
+
+
+NEAREST = [
+    ("must_contain", KINDS, "must-contain"),
+    ("must-contian", KINDS, "must-contain"),
+    ("Requirement", KINDS, "requirement"),
+    ("case_sensitve", ("case_sensitive", "whole"), "case_sensitive"),
+    ("xylophone", KINDS, None),
+    ("", KINDS, None),
+]
+
+
+@pytest.mark.parametrize(("name", "known", "meant"), NEAREST)
+def test_the_nearest_name_is_offered(name: str, known: tuple[str, ...], meant: str | None):
+    """A slip of the fingers finds its name; a stranger does not."""
+    assert nearest(name, known) == meant
