@@ -17,7 +17,8 @@ from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
-from tiered_eval.text.number_match import compare, said_in_words
+from tiered_eval.text.number_hints import said_in_words
+from tiered_eval.text.number_match import compare
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
 from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.polarity import doubt_at, find_cues

@@ -14,9 +14,9 @@ from typing import TypeAlias
 from tiered_eval.text.claims import Claim, stem
 from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.readings import Reading
-from tiered_eval.text.units import find_unit, is_one_unit, may_be_same_currency
+from tiered_eval.text.units import may_be_same_currency
 
-__all__ = ["Likeness", "compare", "said_in_words"]
+__all__ = ["Likeness", "compare"]
 
 Likeness: TypeAlias = bool | str
 """True: says the claim. False: says something else. A text: it may, and this is why it is not certain."""
@@ -169,24 +169,6 @@ def _compare_to_bound(claim: Claim, found: Reading) -> Likeness:
         return found.doubt or True
     satisfies = value >= limit if want.low is not None else value <= limit
     return "a number within the limit claimed" if satisfies else False
-
-
-_UNIT_ALONE = re.compile(r"\b(?:an?|per|each|every|the|once a) ([a-z]+)", re.IGNORECASE)
-
-
-def unit_alone(claim: Claim, text: str) -> str | None:
-    """ "A week" for a claim of 7 days: said without a number, and so not among the readings."""
-    want = claim.reading
-    if want.kind != "plain" or want.value is None or want.unit is None:
-        return None
-    amount = EXACT.multiply(want.value, want.unit.factor)
-    if not is_one_unit(want.unit.family, amount):
-        return None
-    for found in _UNIT_ALONE.finditer(text):
-        unit = find_unit(found[1])
-        if unit and len(found[1]) > 2 and unit.family == want.unit.family and unit.factor == amount:
-            return f'"{found[0]}" may be {claim.text}'
-    return None
 
 
 def _is_near(claim: Claim, found: Decimal, wanted: Decimal) -> bool:
