@@ -6,7 +6,7 @@ score is the share of the statement's information that one sentence carries, and
 profile *and* silence from every guard (:mod:`tiered_eval.text.guards`).
 
 It passes or is unsure, and never says absent: a statement can be put in other words. Where a sentence goes on
-from the ones before it ("It was founded in 1998"), its subject may stand up to two sentences earlier.
+from the ones before it ("It was founded in 1998"), its subject may stand a few sentences earlier.
 
 Route: after the exact and number checks, before the embedding tier.
 """
@@ -31,8 +31,14 @@ LONGEST_RESPONSE = 200_000
 """Characters; a longer response is not read for single sentences, it climbs."""
 LONGEST_CLAIM = 400
 """Tokens; a longer expectation is a text of its own, which no sentence states."""
-SENTENCES_BACK = 2
+SENTENCES_BACK = 4
 """How far back the subject of a sentence may stand."""
+LONGEST_SUBJECT = 0.4
+"""Share of the claim's content words that its subject may be."""
+OPENING = 6
+"""Tokens in which the pronoun behind an opening phrase is looked for."""
+_SUBJECT_PRONOUNS = frozenset("he she it they".split())
+_PRONOUNS = _SUBJECT_PRONOUNS | {"his", "her", "its", "their"}
 _QUOTE_CHARS = 240
 _FULL = 0.999
 
@@ -109,14 +115,34 @@ def _places(claim: Passage, sentences: Sequence[Passage], threshold: float) -> I
 
 
 def _continues(claim: Passage, sentence: Passage, before: Sequence[Passage]) -> bool:
-    """Is all that the sentence lacks the claim's opening words, its subject, and stand those shortly before?"""
-    if sentence.tokens[0].word in {"these", "those"} and claim.content[0].is_capital:
-        return False  # it goes on about several, the claim is about one
+    """Is all that the sentence lacks the claim's subject, its opening words, and does it stand shortly before?
+
+    The sentence must have no subject of its own: it begins with what it shares with the claim, or with a pronoun. A
+    pronoun means whoever the sentences before it began with, and none of them may begin with somebody else.
+    """
     stems = [token.stem for token in claim.content]
     missing = [stem for stem in stems if stem not in sentence.counts]
-    if len(missing) > len(stems) / 2 or set(stems[: len(missing)]) != set(missing):
+    if len(missing) > LONGEST_SUBJECT * len(stems) or set(stems[: len(missing)]) != set(missing):
         return False
-    return all(any(stem in earlier.counts for earlier in before) for stem in missing)
+    is_pronoun = _refers_back(sentence)
+    if not is_pronoun and sentence.content[0].stem not in claim.counts:
+        return False
+    for earlier in reversed(before):
+        if all(stem in earlier.counts for stem in missing):
+            return not is_pronoun or earlier.content[0].stem in claim.counts or _refers_back(earlier)
+        if not _refers_back(earlier):
+            return False
+    return False
+
+
+def _refers_back(sentence: Passage) -> bool:
+    """Does it begin with a pronoun, or with one behind an opening phrase ("In 2019, they ...")?"""
+    if sentence.tokens[0].word in _PRONOUNS:
+        return True
+    for at, token in enumerate(sentence.tokens[1:OPENING], start=1):
+        if token.word in _SUBJECT_PRONOUNS:
+            return "," in sentence.text[sentence.tokens[at - 1].end : token.start]
+    return False
 
 
 def covered_share(claim: Passage, place: Passage) -> float:

@@ -27,6 +27,8 @@ ONE_OF_SEVERAL = "the question asks for several things"
 """The doubt that goes when the response names a second accepted answer as well."""
 SHORT = 4
 """Content words; a longer gold answer is a statement."""
+LONGEST_RESPONSE = 200_000
+"""Characters; a longer response is no answer to a question."""
 _SLACK = 1
 """Words that may stand between those of an answer in another order or form: "September 23, in 1889"."""
 _BARE = 3
@@ -84,7 +86,9 @@ def is_short_answer(value: str) -> bool:
 
 
 def find_answers(value: str, subject: Subject) -> Iterator[Named]:
-    """The places where the response names ``value``, in one of its forms."""
+    """The places where the response names ``value``, in one of its forms; none in a response of a whole book's length."""
+    if len(subject.text) > LONGEST_RESPONSE:
+        return
     found = subject.view(tokens)
     stems = [token.stem for token in found]
     for form in _forms(value):
@@ -134,7 +138,11 @@ def _occurrences(
     """First and last index of each place: word for word; else the same words close together, or written as one."""
     wanted = [token.stem for token in form]
     size = len(wanted)
-    exact = [(at, at + size - 1) for at in _places(wanted[0], stems) if stems[at : at + size] == wanted]
+    exact = [
+        (at, at + size - 1)
+        for at, stem in enumerate(stems)
+        if stem == wanted[0] and stems[at : at + size] == wanted
+    ]
     if exact:
         yield from exact
         return
@@ -151,13 +159,6 @@ def _occurrences(
                     and "".join(token.word for token in found[at : at + width]) == joined
                 ):
                     yield at, at + width - 1
-
-
-def _places(stem: str, stems: list[str]) -> Iterator[int]:
-    at = -1
-    while stem in stems[at + 1 :]:
-        at = stems.index(stem, at + 1)
-        yield at
 
 
 def _doubt(

@@ -11,8 +11,8 @@ Used by coverage, by the embedding tier and by the answer scorer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import pairwise
+from collections.abc import Callable, Collection, Iterable
+from itertools import islice, pairwise
 
 from tiered_eval.text.antonyms import are_opposed
 from tiered_eval.text.idf import idf, most
@@ -29,19 +29,29 @@ _WEAKENERS = frozenset(
     perhaps probably maybe may might could if whether pretend pretended refuse refused decline declined avoid avoided
     prevent prevented stop stopped forget forgot threaten threatened attempt attempted try tried want wanted hope hoped
     wish wished plan planned think thought believe believed claim claimed doubt doubted expect expected
-    former ex fake false mock pseudo potential proposed alleged low
     """.split()
 )
 """Before a statement they take its truth away, or leave it open."""
 _DENYING = frozenset("not no non never none nobody nothing neither nor without".split())
+_UNMAKERS = frozenset(
+    stem(word) for word in "former ex fake false mock pseudo potential proposed low".split()
+)
+"""Before a noun they make something else of it: a former director is none."""
 _QUANTIFIERS = frozenset(
     stem(word)
     for word in "all every each both some most many several few fewer half more less least only any another other".split()
 )
 _CONTRASTS = frozenset(stem(word) for word in "but however whereas while although though unlike".split())
-_COMING = frozenset("to into onto in at toward towards on inside".split())
-_GOING = frozenset("from out off away outside".split())
+_WAYS = {
+    **dict.fromkeys("to into onto toward towards".split(), "to"),
+    "at": "at",
+    "from": "from",
+    **dict.fromkeys("out off away".split(), "out"),
+}
+_CONTRARY = ({"to", "from"}, {"to", "out"}, {"at", "out"})
 _YEAR_DIGITS = 4
+_AGENT_WORDS = 3
+"""Content words behind a "by" that may name who acts: "by her former record label"."""
 
 
 def objection(claim: Passage, place: Passage) -> str | None:
@@ -126,10 +136,20 @@ def _unsaid(claim: Passage, place: Passage, first: int, last: int) -> str | None
 
 
 def _weakened(claim: Passage, place: Passage, first: int, last: int) -> str | None:
-    """ "Almost", "might", "refused to" within the match or right before it, and not in the claim."""
-    reach = place.stems[max(0, first - 3) : last + 1]
-    extra = (_WEAKENERS & set(reach)) - claim.counts.keys()
-    return f'weakened by "{min(extra)}"' if extra else None
+    """ "Almost", "might", "refused to" within the match or right before it, or a "former" before a word of the claim."""
+    begin = max(0, first - 3)
+    for at, found in enumerate(place.stems[begin : last + 1], start=begin):
+        if found in claim.counts:
+            continue
+        if found in _WEAKENERS or (found in _UNMAKERS and claim.counts.keys() & set(_next(place, at, 2))):
+            return f'weakened by "{place.tokens[at].word}"'
+    return None
+
+
+def _next(passage: Passage, at: int, count: int) -> list[str]:
+    """Stems of the content tokens that follow ``at``, so many of them."""
+    following = (token.stem for token in passage.tokens[at + 1 :] if is_content(token))
+    return list(islice(following, count))
 
 
 def _patched(claim: Passage, place: Passage, first: int, last: int) -> str | None:
@@ -157,21 +177,14 @@ def _numbers(claim: Passage, place: Passage, first: int, last: int) -> str | Non
     return None
 
 
-def _repetitions(claim: Passage, place: Passage, first: int, last: int) -> str | None:
-    """A word that the claim says twice must be there twice."""
-    for token in claim.content:
-        if place.counts[token.stem] and claim.counts[token.stem] > place.counts[token.stem]:
-            return f'"{token.word}" occurs less often'
-    return None
-
-
 def _order(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     """Subject and object changed over, unless a passive explains it; or a passive where the order stayed."""
     shared = [token.stem for token in claim.content if token.stem in place.counts]
-    agents, their_agents = _agents(claim), _agents(place) & set(shared)
+    agents = _agents(claim)
+    is_passive_alike = agents == _agents(place, among=shared)
     if tightest(shared, place.stems) is not None:
-        return "active and passive changed over" if agents != their_agents else None
-    if agents != their_agents or _says_what_it_is(claim):
+        return None if is_passive_alike else "active and passive changed over"
+    if not is_passive_alike or _says_what_it_is(claim):
         return None
     if turns_round(shared, place.stems) or _names_changed_over(claim, place):
         return "the words come in another order"
@@ -199,32 +212,42 @@ def _names_changed_over(claim: Passage, place: Passage) -> bool:
     return False
 
 
-def _agents(passage: Passage) -> set[str | None]:
-    """What stands behind each "by"."""
-    return {passage.after[index] for index, found in enumerate(passage.stems) if found == "by"} - {None}
+def _agents(passage: Passage, *, among: Collection[str] | None = None) -> set[str]:
+    """Who acts behind each "by": the first word that can (no time, no amount, no "by doing").
+
+    ``among`` limits it to words that the claim knows too, and then looks past those that describe them.
+    """
+    found = set()
+    for at, token in enumerate(passage.tokens):
+        if token.word != "by":
+            continue
+        following = [other for other in passage.tokens[at + 1 :] if is_content(other)][:_AGENT_WORDS]
+        if not following or following[0].word.endswith("ing") or following[0].stem[0].isdigit():
+            continue
+        actors = [other.stem for other in following if among is None or other.stem in among]
+        found.update(actors[:1])
+    return found
 
 
 def _directions(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     """ "Into the garage" against "out of the garage"."""
     mine, theirs = _ways(claim), _ways(place)
-    for goal, ways in mine.items():
-        if goal in theirs and not ways & theirs[goal] and ways | theirs[goal] == {"coming", "going"}:
+    for goal, way in mine.items():
+        if {way, theirs.get(goal, way)} in _CONTRARY:
             return f'the other way with "{goal}"'
     return None
 
 
-def _ways(passage: Passage) -> dict[str, set[str]]:
-    """For each content word the directions that lead to it."""
-    found: dict[str, set[str]] = {}
+def _ways(passage: Passage) -> dict[str, str]:
+    """For each content word the direction that leads to it; "out of" and "away from" count as one."""
+    found: dict[str, str] = {}
     way: str | None = None
     for token in passage.tokens:
-        if token.word in _GOING:
-            way = "going"
-        elif token.word in _COMING:
-            way = way or "coming"
+        if token.word in _WAYS:
+            way = way if way == "out" else _WAYS[token.word]
         elif token.word not in FUNCTION_WORDS:
             if way is not None:
-                found.setdefault(token.stem, set()).add(way)
+                found[token.stem] = way
             way = None
     return found
 
@@ -248,7 +271,6 @@ GUARDS: tuple[Callable[[Passage, Passage, int, int], str | None], ...] = (
     _opposites,
     _weakened,
     _patched,
-    _repetitions,
     _order,
     _directions,
 )

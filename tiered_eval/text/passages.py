@@ -106,6 +106,8 @@ def tightest(wanted: Sequence[str], stems: Sequence[str]) -> tuple[int, int] | N
 
     One pass over ``stems``: for each prefix of ``wanted`` the latest place where it can have begun is kept.
     """
+    if not wanted:
+        return None
     begun: list[int | None] = [None] * len(wanted)
     best: tuple[int, int] | None = None
     places: dict[str, list[int]] = {}

@@ -25,8 +25,8 @@ class Sentence(NamedTuple):
 _CANDIDATE = re.compile(
     r"""
     (?P<cjk>[。！？｡]+["'”’」』）)\]]*)                 # full stops that need no space after them
-  | (?P<stop>[.!?…]+["'”’»)\]]*)(?=\s)               # an end of a Western sentence
-  | (?P<line>[ \t]*(?:\r\n?|\n)\s*)                  # one or more line ends
+  | (?P<stop>(?<![.!?…])[.!?…]++["'”’»)\]]*+)(?=\s)   # an end of a Western sentence
+  | (?P<line>(?:\r\n?|\n)\s*)                        # one or more line ends
     """,
     re.VERBOSE,
 )
@@ -86,7 +86,8 @@ def _ends_here(text: str, start: int, match: re.Match[str]) -> bool:
         ("no", "nos", "vol", "pp", "art", "sec")
     ):
         return False
-    return not _is_abbreviation(before, at_start=not text[start : match.start()].strip(" \t\n0123456789"))
+    is_list_number = match.start() - start < _LOOK_BACK and not before.strip(" \t\n0123456789")
+    return not (is_list_number or _is_abbreviation(before))
 
 
 def _line_ends_sentence(text: str, match: re.Match[str]) -> bool:
@@ -96,10 +97,8 @@ def _line_ends_sentence(text: str, match: re.Match[str]) -> bool:
     return bool(_BULLET.match(text, match.end()) or _BEGINNING.match(text, match.end()))
 
 
-def _is_abbreviation(before: str, *, at_start: bool) -> bool:
-    """Is the full stop after ``before`` a part of its last word? ``at_start``: nothing but a list number stands before."""
-    if at_start:
-        return True
+def _is_abbreviation(before: str) -> bool:
+    """Is the full stop after ``before`` a part of its last word?"""
     last = _LAST_WORD.search(before)
     if last is None:
         return False

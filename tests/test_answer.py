@@ -1,0 +1,118 @@
+"""Short gold answers: naming them in the opening gives them; a list of doubts says when it does not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiered_eval.records import Outcome
+from tiered_eval.scorers.answer import Answer
+from tiered_eval.testing.builders import make_case, make_expectation
+from tiered_eval.text.subject import Subject
+
+
+def check(gold: str, response: str, question: str | None = None, *others: str) -> Outcome:
+    expectation = make_expectation("equivalent", gold, *others, match="any")
+    return Answer().check(gold, expectation, Subject(make_case(response, expectation, input=question)))
+
+
+QUESTION = "which city hosts the fair"
+
+
+@pytest.mark.parametrize(
+    ("gold", "response", "why"),
+    [
+        ("Bergen", "Bergen", "the bare answer"),
+        ("Bergen", "The fair is hosted by Bergen.", "in the opening sentence"),
+        ("the Bergen hall", "It is in Bergen Hall.", "the article does not matter"),
+        ("Bergen (city)", "Bergen.", "a gloss in parentheses"),
+        ("(the port of) Bergen", "Bergen", "parentheses in front"),
+        ("Bergen or Oslo", "Oslo", "alternatives in one gold"),
+        ("Anna Lind Berg", "The fair was founded by Anna Berg.", "a middle name"),
+        ("J. R. Berg", "It was J.R. Berg.", "initials"),
+        ("23 September 1989", "It opened on September 23, 1989.", "a date in another order"),
+        ("sea shells", "She sells seashells.", "written as one"),
+        ("seashells", "She sells sea shells.", "written as two"),
+        ("Bergen, Oslo and Narvik", "Oslo, Narvik and Bergen", "a list in another order"),
+        ("cafÃ© Berg", "It is Café Berg.", "a gold whose accents were mangled"),
+        ("7", "7", "a bare digit"),
+    ],
+)
+def test_an_answer_that_is_given_passes(gold: str, response: str, why: str):
+    """The forms in which a gold answer may stand."""
+    assert check(gold, response, QUESTION).state == "pass"
+
+
+@pytest.mark.parametrize(
+    ("gold", "response", "question", "why"),
+    [
+        ("Bergen", "The fair is not in Bergen.", QUESTION, "denied"),
+        ("Bergen", "Is it Bergen?", QUESTION, "asked"),
+        (
+            "fair",
+            "The fair is held in Oslo every spring, at the old harbour.",
+            QUESTION,
+            "the question holds the word",
+        ),
+        ("Berg", "The fair was opened by Anna Berg Holm of the council.", QUESTION, "part of a longer name"),
+        ("Bergen", "I'm sorry, I do not know. Perhaps Bergen hosts it.", QUESTION, "ignorance first"),
+        (
+            "Bergen",
+            "Several cities took turns. One of them was Bergen.",
+            QUESTION,
+            "one of several, and late",
+        ),
+        ("Oslo", "It is Bergen, which grew faster than Oslo.", QUESTION, "what it is compared with"),
+        (
+            "Oslo",
+            "The hosts are Oslo and three more.",
+            "list the cities that host the fair",
+            "one where several are asked",
+        ),
+        ("7", "It has 7 halls, a hotel and a garden.", QUESTION, "too short to be found by chance"),
+        ("Bergen", "It is held in Oslo.", QUESTION, "not named"),
+        ("Bergen", "", QUESTION, "nothing said"),
+        ("Bergen and Oslo", "Bergen", QUESTION, "half of two"),
+    ],
+)
+def test_an_answer_that_is_only_named_climbs(gold: str, response: str, question: str, why: str):
+    """Each doubt on its own; none of them is a fail."""
+    assert check(gold, response, question).state == "unsure"
+
+
+def test_two_of_the_accepted_answers_settle_a_question_for_several():
+    """Naming a second one shows that the list was answered."""
+    assert check("Oslo", "Oslo and Bergen.", "list the cities that host the fair", "Bergen").state == "pass"
+
+
+def test_one_clean_place_is_enough():
+    """A doubtful mention elsewhere takes nothing away."""
+    assert check("Bergen", "It is Bergen. Was it always Bergen?", QUESTION).state == "pass"
+
+
+def test_the_evidence_points_at_the_place():
+    """The quote holds the answer, at its offsets."""
+    response = "The fair is hosted by Bergen."
+
+    evidence = check("Bergen", response, QUESTION).evidence
+
+    assert evidence is not None
+    assert response[evidence.start : evidence.end] == "Bergen"
+
+
+def test_without_a_question_it_still_works():
+    """The question is a help, not a need."""
+    assert check("Bergen", "Bergen it is.").state == "pass"
+
+
+@given(st.text(max_size=40), st.text(max_size=120), st.text(max_size=40))
+def test_no_text_breaks_it_and_nothing_fails(gold: str, response: str, question: str):
+    """Any three texts end in pass or unsure."""
+    assert check(gold, response, question).state in {"pass", "unsure"}
+
+
+@given(st.sampled_from(["Bergen", "Anna Berg", "23 September 1989", "sea shells"]))
+def test_the_answer_itself_is_an_answer(gold: str):
+    """Whoever answers with the gold word for word is right."""
+    assert check(gold, gold, QUESTION).state == "pass"

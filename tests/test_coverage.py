@@ -1,0 +1,199 @@
+"""Coverage: passes when a sentence carries the statement, climbs otherwise, and never says absent."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiered_eval.profiles import Profile, load_profile
+from tiered_eval.records import Outcome
+from tiered_eval.scorers.coverage import Coverage
+from tiered_eval.testing.builders import make_case, make_expectation
+from tiered_eval.text.subject import Subject
+
+
+def check(
+    value: object, response: str, *, kind: str = "must-contain", options: dict[str, object] | None = None
+) -> Outcome:
+    expectation = make_expectation(kind, value, options=options)
+    return Coverage(load_profile()).check(value, expectation, Subject(make_case(response, expectation)))
+
+
+@pytest.mark.parametrize(
+    ("value", "response", "why"),
+    [
+        (
+            "Invoices are due 45 days after receipt",
+            "All invoices are due 45 days after receipt of the goods.",
+            "added words",
+        ),
+        (
+            "Invoices are due 45 days after receipt",
+            "An invoice is due forty five days after receipt.".replace("forty five", "45"),
+            "singular",
+        ),
+        (
+            "The warranty lasts two years",
+            "Coverage is broad. The warranty lasts 2 years.",
+            "number word, second sentence",
+        ),
+        ("Velox acquired Norda in 2019", "Norda was acquired by Velox in 2019.", "passive"),
+        (
+            "Velox was founded in Bergen",
+            "Velox makes pumps. It was founded in Bergen.",
+            "the subject stands before",
+        ),
+        (
+            "Velox won the Nordic prize",
+            "Velox makes pumps. In 2019, it won the Nordic prize.",
+            "a pronoun behind an opening phrase",
+        ),
+        (
+            "Anna Lind joined in 2019",
+            "Anna Lind is the director. Lind joined in 2019.",
+            "the last name goes on",
+        ),
+        ("The fee is 3 percent", "The annual fee is 3% of the balance.", "sign for a word"),
+        ("Der Vertrag endet im Mai", "Der Vertrag endet im Mai 2027.", "another language"),
+        ("合同期限为两年", "本合同期限为两年。", "a script without spaces"),
+    ],
+)
+def test_a_statement_that_is_there_passes(value: str, response: str, why: str):
+    """All its information stands in one sentence, unobjected."""
+    outcome = check(value, response)
+
+    assert outcome.state == "pass"
+    assert outcome.score == pytest.approx(1.0)
+    assert outcome.evidence is not None
+    assert outcome.evidence.quote in response
+
+
+@pytest.mark.parametrize(
+    ("value", "response", "why"),
+    [
+        (
+            "Invoices are due 45 days after receipt",
+            "Invoices are due 30 days after receipt.",
+            "another number",
+        ),
+        ("Invoices are due 45 days after receipt", "Invoices are not due 45 days after receipt.", "denied"),
+        ("The warranty covers pumps", "The warranty covers valves.", "another thing"),
+        ("The board approved the budget", "The board rejected the budget.", "opposite"),
+        (
+            "Velox was founded in Bergen",
+            "Velox makes pumps. Norda was founded in Bergen.",
+            "another subject, found before",
+        ),
+        (
+            "Orders ship in two days",
+            "Orders ship in five days. Two days pass before.",
+            "words from two sentences",
+        ),
+        (
+            "The lynx is respected",
+            "The lynx hunts. These foxes are respected.",
+            "a plural goes on about others",
+        ),
+        ("The pump is safe", "", "nothing said"),
+        ("...", "Anything at all.", "no word expected"),
+    ],
+)
+def test_whatever_is_doubtful_climbs(value: str, response: str, why: str):
+    """Never a pass, and never a fail either."""
+    assert check(value, response).state == "unsure"
+
+
+def test_said_and_denied_is_for_a_judge():
+    """A response that contradicts itself is not settled by its better half."""
+    assert check("The pump is safe", "The pump is safe. No, the pump is not safe.").state == "unsure"
+
+
+def test_the_reason_names_the_objection():
+    """Whoever reads the trail sees which guard spoke."""
+    assert "denied" in check("The pump is safe", "The pump is not safe.").reason
+
+
+def test_a_part_gives_a_score_and_no_pass():
+    """The share that is covered is reported."""
+    outcome = check("The pump has a bronze impeller", "The pump is heavy.")
+
+    assert outcome.state == "unsure"
+    assert outcome.score is not None
+    assert 0 < outcome.score < 1
+
+
+def test_the_authors_threshold_wins_over_the_profiles():
+    """An author may accept less; the guards stay."""
+    response = "The pump has a bronze impeller."
+
+    assert check("The pump has a cast bronze impeller", response).state == "unsure"
+    assert check("The pump has a cast bronze impeller", response, options={"threshold": 0.6}).state == "pass"
+    denied = check(
+        "The pump has a cast bronze impeller", "The pump has no bronze impeller.", options={"threshold": 0.6}
+    )
+    assert denied.state == "unsure"
+
+
+def test_a_kind_without_a_threshold_climbs():
+    """Nothing is decided at a number that nobody measured."""
+    expectation = make_expectation("must-contain", "The pump is safe")
+    scorer = Coverage(Profile(name="empty", thresholds={}))
+
+    outcome = scorer.check(
+        "The pump is safe", expectation, Subject(make_case("The pump is safe.", expectation))
+    )
+
+    assert outcome.state == "unsure"
+
+
+def test_a_short_gold_answer_is_left_to_the_answer_scorer():
+    """For a question, the words of a name prove nothing by being there."""
+    assert check("Bergen", "Bergen is nice.", kind="equivalent").state == "unsure"
+    long = "It moved its seat from Bergen to Oslo in 2019"
+    assert check(long, f"{long}, as planned.", kind="equivalent").state == "pass"
+
+
+def test_a_value_that_is_no_text_climbs():
+    """Coverage reads statements only."""
+    assert check({"a": 1}, "a 1").state == "unsure"
+
+
+def test_a_huge_response_costs_little():
+    """Ten million characters climb at once."""
+    began = time.perf_counter()
+
+    assert check("The pump is safe", "The pump is safe. " * 600_000).state == "unsure"
+    assert time.perf_counter() - began < 1.0
+
+
+def test_a_long_run_without_sentences_costs_little():
+    """The longest text that is read, without one full stop, stays within a second or two."""
+    began = time.perf_counter()
+
+    check("the pump of the depot is safe and sound", "pump depot safe sound " * 9000)
+
+    assert time.perf_counter() - began < 3.0
+
+
+WORDS = st.sampled_from(
+    "pump valve depot invoice board plan signed repaired sold red large Velox Norda 45 2019".split()
+)
+
+
+@given(st.lists(WORDS, min_size=3, max_size=9), st.lists(WORDS, max_size=6))
+def test_a_denied_statement_never_passes(words: list[str], more: list[str]):
+    """Whatever stands around it, "it is not true that ..." is no pass."""
+    claim = " ".join(words)
+
+    assert check(
+        claim, f"{' '.join(more)}. It is not true that {claim}."
+    ).state != "pass" or claim in " ".join(more)
+
+
+@given(st.text(max_size=80), st.text(max_size=200))
+def test_no_text_breaks_it_and_nothing_fails(value: str, response: str):
+    """Any pair of texts ends in pass or unsure."""
+    assert check(value, response).state in {"pass", "unsure"}
