@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.edges import edges_at
+from tiered_eval.text.normalise import Normalised
 from tiered_eval.text.polarity import doubt_at, find_cues
 from tiered_eval.text.scanned_digits import DigitFault, find_digit_fault
 from tiered_eval.text.scanned_words import find_word_fault
@@ -26,7 +28,8 @@ ACCEPTED_LIKENESS = 0.45
 _REJECTED_NOISE = 0.5
 """A passage with more noise than this a glyph is another one."""
 _SHORT = 8
-"""Glyphs; letters beside a shorter literal make it a piece of a word that holds it by chance."""
+"""Glyphs; a shorter literal must end where words end, since a longer word may hold it by chance. So must a single
+token of any length: an identifier that goes on is another one."""
 _LONG = 24
 _WELL_READ = 0.85
 """So many glyphs, so well read, leave no doubt which line it is, though one of its digits is unclear."""
@@ -71,7 +74,8 @@ def _judged(reading: Reading, subject: Subject, accepted: float) -> Outcome:
     likeness = round(reading.likeness, 4)
     if likeness < accepted and reading.noise > _REJECTED_NOISE * len(reading.costs):
         return Outcome("fail", "no passage is like it", likeness)
-    start, end = subject.view(scan).folded.span(*reading.span)
+    folded = subject.view(scan).folded
+    start, end = folded.span(*reading.span)
     evidence = Evidence(subject.text[start : min(end, start + _QUOTE_LENGTH)], start, end)
     fault = find_digit_fault(reading)
     if fault is not None and fault.kind == "changed":
@@ -80,7 +84,7 @@ def _judged(reading: Reading, subject: Subject, accepted: float) -> Outcome:
         return Outcome("unsure", f"a number cannot be read: {fault.detail}", likeness, evidence)
     if likeness < accepted:
         return Outcome("unsure", "too little of it can be read", likeness, evidence)
-    objection = _objection(reading) or _doubt(reading, subject, start, end)
+    objection = _objection(reading, folded) or _doubt(reading, subject, start, end)
     if objection is not None:
         return Outcome("unsure", f"like it, but {objection}", likeness, evidence)
     return Outcome("pass", "stands in the scan, letters misread at most", likeness, evidence)
@@ -90,19 +94,19 @@ def _is_clear_without(fault: DigitFault, reading: Reading) -> bool:
     return fault.kind == "unclear" and len(reading.costs) >= _LONG and reading.likeness >= _WELL_READ
 
 
-def _objection(reading: Reading) -> str | None:
-    if len(reading.costs) < _SHORT and _is_inside_word(reading):
-        return "a part of a longer word"
+def _objection(reading: Reading, folded: Normalised) -> str | None:
+    """What a likeness does not see, apart from digits."""
+    literal = reading.literal
+    is_one_token = " " not in literal.text
+    is_number = all(glyph.isdigit() for glyph in literal.glyphs)  # its ends are looked at with the digits
+    if (is_one_token or len(literal.glyphs) < _SHORT) and not is_number:
+        edges = edges_at(folded, *reading.span)
+        if edges.state == "open":
+            return f"a part of {edges.around!r}"
+    has_digit = any(glyph.isdigit() for glyph in literal.glyphs)
+    if is_one_token and has_digit and max(reading.costs) >= 1.0:
+        return "a letter of the identifier is another one"
     return find_word_fault(reading)
-
-
-def _is_inside_word(reading: Reading) -> bool:
-    """Do letters go on beside the literal's own? Digits have a rule of their own."""
-    page, glyphs = reading.page, reading.literal.glyphs
-    first, last = reading.window
-    before = page.text[page.spans[first][0] - 1 : page.spans[first][0]]
-    after = page.text[page.spans[last][1] : page.spans[last][1] + 1]
-    return (glyphs[0].isalpha() and before.isalnum()) or (glyphs[-1].isalpha() and after.isalnum())
 
 
 def _doubt(reading: Reading, subject: Subject, start: int, end: int) -> str | None:

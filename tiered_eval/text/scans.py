@@ -145,6 +145,7 @@ def _reading_at(literal: Glyphs, page: Glyphs, offset: int, end: int) -> Reading
     for ours, theirs in alignment(literal.classes, page.classes[begin:end]):
         if ours is not None and theirs is not None:
             partners[ours] = begin + theirs
+    _take_ends(page, partners)
     _prefer_same(literal, page, partners)
     costs = tuple(
         1.0 if theirs is None else _cost(literal, ours, page, theirs) for ours, theirs in enumerate(partners)
@@ -152,6 +153,26 @@ def _reading_at(literal: Glyphs, page: Glyphs, offset: int, end: int) -> Reading
     found = [theirs for theirs in partners if theirs is not None]
     stray = found[-1] - found[0] + 1 - len(found) if found else 0
     return Reading(literal, page, offset, tuple(partners), costs, stray)
+
+
+def _take_ends(page: Glyphs, partners: list[int | None]) -> None:
+    """Glyphs lost at an end of the literal are the ones that stand there in the same word, misread.
+
+    The alignment cannot know: leaving them out costs the same, since the ends of the text are free.
+    """
+    found = [ours for ours, theirs in enumerate(partners) if theirs is not None]
+    if not found:
+        return
+    for ours, step, stop in ((found[0], -1, -1), (found[-1], 1, len(partners))):
+        theirs = partners[ours] or 0
+        for lost in range(ours + step, stop, step):
+            left, right = sorted((theirs, theirs + step))
+            if left < 0 or right >= len(page.glyphs):
+                break
+            if " " in page.text[page.spans[left][1] : page.spans[right][0]]:
+                break
+            theirs += step
+            partners[lost] = theirs
 
 
 def _prefer_same(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> None:
