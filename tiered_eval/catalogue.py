@@ -96,8 +96,7 @@ class Catalogue:
         reached = [
             info
             for info in self.scorers
-            if info.name == scorer
-            or ((scorer is None or escalate) and info.is_routed and kind in info.kinds)
+            if info.name == scorer or ((scorer is None or escalate) and info.is_routed and kind in info.kinds)
         ]
         return {
             option.name: option

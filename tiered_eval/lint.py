@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 from tiered_eval.errors import Problem
 from tiered_eval.records import Case, Expectation, Suite
 from tiered_eval.text.claims import claim_problem
+from tiered_eval.text.paths import path_problem
 from tiered_eval.text.patterns import compile_problem
 from tiered_eval.text.polarity import has_negation
 
@@ -49,9 +50,6 @@ _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?%?")
 _LITERAL_KINDS = frozenset({"must-contain", "must-not-contain", "must-cite"})
 _NUMBER_OPTIONS = frozenset(
     {"unit", "tolerance", "relative_tolerance", "percent_as_fraction", "currency", "date", "round"}
-)
-_PATH = re.compile(
-    r"""(?:[^.\[\]]+|\[(?:-?\d+|\*|"[^"]*"|'[^']*')\])(?:\.[^.\[\]]+|\[(?:-?\d+|\*|"[^"]*"|'[^']*')\])*"""
 )
 
 Finding: TypeAlias = tuple[str, str, str, Literal["error", "warning"]]
@@ -133,10 +131,11 @@ def _regex(expectation: Expectation) -> Iterator[Finding]:
 
 def _path(expectation: Expectation) -> Iterator[Finding]:
     path = expectation.options.get("field")
-    if isinstance(path, str) and not _PATH.fullmatch(path):
+    problem = path_problem(path) if isinstance(path, str) else None
+    if problem is not None:
         yield (
             "bad-path",
-            f'"{_cut(path)}" is no path',
+            f'"{_cut(str(path))}" is no path: {problem}',
             "write names with dots and places in brackets, as in tool_calls[0].name or items[*].id",
             "error",
         )
