@@ -191,8 +191,8 @@ _ASIDE = re.compile(
     r"(?:exactly|only|at least|at most|up to|about|approximately|around|roughly|nearly|almost|more than|less than|over"
     r"|under|no (?:more|less|fewer|later) than|between|from|minus|negative|circa|c\.|an?|the|a total of|in|on|the year|[~≈<>≤≥=*+\"'(\s])*"
 )
-_NOT_ALONE = frozenset("one first second third half quarter".split())
-"""Words that are a number seldom enough to be taken for a literal."""
+_NOT_ALONE = frozenset("one first second third half quarter 9/11 24/7".split())
+"""What is a name or a figure of speech more often than a number."""
 
 
 def is_number_claim(value: object) -> bool:

@@ -66,6 +66,11 @@ _QUALIFIER_ENDS = {
 }
 """Words that end a qualifier after one of those words only; they are too common to look at more closely each time."""
 _VERSION_WORDS = frozenset("version versions ver ver. v v. release rev rev. revision build".split())
+_LABELS = frozenset(
+    "step steps figure figures fig fig. table tables section sections exhibit footnote appendix equation example "
+    "bullet paragraph clause".split()
+)
+"""Words of a document's own parts: "Step 3" counts nothing."""
 _FILLERS = frozenset("a an the total us".split())
 _QUALIFIER_SIGNS = frozenset("~≈±<>≤≥=")
 _DECORATION = "*\"'([`“‘"
@@ -98,6 +103,8 @@ def look_left(folded: str, lower: str, start: int) -> Left:
             return left._replace(start=found.start(), is_negative=True)
     elif last in _VERSION_WORDS:
         return left._replace(doubt=left.doubt or "a version")
+    elif last in _LABELS:
+        return left._replace(doubt=left.doubt or "a label, not a count")
     elif last in _QUALIFIERS or (last and last[-1] in _QUALIFIER_SIGNS) or _ends_qualifier(last, words):
         return left._replace(
             limit=_limit(reach),

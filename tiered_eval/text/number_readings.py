@@ -18,6 +18,7 @@ from typing import Literal
 import re2
 
 from tiered_eval.text.number_marks import Mark, Page, has_digit, may_match
+from tiered_eval.text.number_right import Right
 from tiered_eval.text.number_words import WORDS
 from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.readings import Kind, Reading
@@ -139,6 +140,8 @@ def _reading(page: Page, mark: Mark) -> Reading:
     value, others, doubt = _scaled(mark, right.power), mark.others, mark.doubt
     if right.power:
         others = tuple(other.scaleb(right.power, EXACT) for other in others)
+    if _may_be_millions(page, right):
+        others = (*others, value.scaleb(6, EXACT))
     if right.is_decade and value % 10 == 0 and (value >= 1000 or value < 100):
         return _range(mark, mark, value, value + 9, "a decade")
     if doubt is None and right.end < len(page.folded):
@@ -168,6 +171,12 @@ def _reading(page: Page, mark: Mark) -> Reading:
         is_scaled=right.power > 0,
         doubt=doubt,
     )
+
+
+def _may_be_millions(page: Page, right: Right) -> bool:
+    """45m is a length or 45 million."""
+    glued = page.lower[max(0, right.end - 2) : right.end]
+    return right.unit is not None and right.unit.name == "metre" and glued[:1].isdigit() and glued[1:] == "m"
 
 
 def _may_be_negative(page: Page, mark: Mark) -> bool:
