@@ -400,3 +400,10 @@ def test_a_cancelled_asker_harms_nobody():
         assert judge.calls == 2
 
     run(main())
+
+
+async def test_what_the_block_raises_comes_out_as_it_is():
+    """An exception of the caller's own block is not wrapped in a group."""
+    with pytest.raises(KeyError):
+        async with engine(Asked()):
+            raise KeyError("the caller's own")

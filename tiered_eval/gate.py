@@ -7,7 +7,7 @@ when it would be met with every leftover failed, and not met only when it would 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,20 +54,29 @@ class Gate:
     expression: str
     conditions: tuple[Condition, ...]
 
+    def check_names(self, known: Collection[str]) -> None:
+        """Refuse a gate on a figure that the suite does not have, before anything is spent.
+
+        Raises:
+            ConfigError: names the figure, and those that there are.
+        """
+        for condition in self.conditions:
+            if condition.name not in known:
+                raise ConfigError(
+                    f"the gate {self.expression!r} asks for {condition.name!r}, which this suite does not have; "
+                    f"it has {', '.join(sorted(known))}"
+                )
+
     def judge(self, figures: Mapping[str, Figure]) -> GateResult:
         """Met, not met, or undecided, with the condition that decided it.
 
         Raises:
             ConfigError: a condition names a figure that this run does not have.
         """
+        self.check_names(figures)
         undecided: list[str] = []
         for condition in self.conditions:
-            figure = figures.get(condition.name)
-            if figure is None:
-                raise ConfigError(
-                    f"the gate {self.expression!r} asks for {condition.name!r}, which this suite does not have; "
-                    f"it has {', '.join(sorted(figures))}"
-                )
+            figure = figures[condition.name]
             ends = (condition.holds(figure.bound_low), condition.holds(figure.bound_high))
             if not any(ends):
                 return GateResult(

@@ -162,7 +162,9 @@ class Evaluator:
     ) -> None:
         try:
             self._end_workers()
-            await self._group.__aexit__(kind, error, where)
+            # A group would wrap what the caller's own block raised; only cancellation is the group's to see.
+            is_cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
+            await self._group.__aexit__(*((kind, error, where) if is_cancelled else (None, None, None)))
         finally:
             if self._owns_services and self.services is not None:
                 await self.services.aclose()

@@ -103,6 +103,7 @@ async def evaluate(
     run_id = run_id or new_run_id()
     evaluator = Evaluator(config, suite=suite, run_id=run_id, services=services, profile=profile, clock=clock)
     run = _Run(suite, evaluator, run_id=run_id, progress=progress, clock=clock)
+    run.check_gate()
     async with evaluator:
         return await run.to_report(stop)
 
@@ -152,6 +153,23 @@ class _Run:
         self._told = self._began
         self._unread_since: float | None = None
         self._avoided = AvoidedCalls(0, 0.0, is_known=False)
+
+    def check_gate(self) -> None:
+        """Refuse a gate on a dimension or tag that no case carries, before anything is spent.
+
+        Raises:
+            ConfigError: as said.
+        """
+        asked = {condition.name for condition in self._gate.conditions} - {"partial", "passed"}
+        if not asked:
+            return
+        known = {"partial", "passed"}
+        for case in self._suite.cases:
+            known.update(f"tag.{tag}" for tag in case.tags)
+            known.update(f"dimension.{one.dimension}" for one in case.expectations if one.dimension)
+            if asked <= known:
+                return
+        self._gate.check_names(known)
 
     async def to_report(self, stop: asyncio.Event | None) -> Report:
         started_at = datetime.now(UTC).isoformat(timespec="seconds")
