@@ -349,6 +349,7 @@ class Gateway:
     ) -> _Answer:
         """Attempt after attempt, until one succeeds or trying again is pointless."""
         await self._vendors.load_price(model)
+        await self._vendors.prepare(provider_of(model)[0])
         job = self._chat_job(request, parse, model, key)
         while True:
             got = await self._tried(job, distrusted)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from tiered_eval.calls.attempts import Gate
 from tiered_eval.errors import ConfigError
 from tiered_eval.pricing import PriceBook
-from tiered_eval.providers.base import EmbeddingProvider, Provider
+from tiered_eval.providers.base import EmbeddingProvider, NeedsPreparation, Provider
 
 __all__ = ["Vendors", "provider_of", "rate_gates"]
 
@@ -80,6 +80,18 @@ class Vendors:
         if gate is None:
             gate = self._gates[model] = self._make_gate()
         return gate
+
+    async def prepare(self, prefix: str) -> None:
+        """Have the provider's client at hand before a place at the rate gate is taken.
+
+        Calls that the gate let through one by one would else wait for the import of an SDK and leave together.
+
+        Raises:
+            ConfigError: a package or a key is missing.
+        """
+        provider = self.provider(prefix)
+        if isinstance(provider, NeedsPreparation):
+            await provider.prepare()
 
     async def load_price(self, model: str) -> None:
         """Have the price at hand: loading the data takes a good part of a second, so not on the event loop.

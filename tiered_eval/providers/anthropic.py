@@ -119,6 +119,10 @@ class AnthropicProvider:
         self._client = _Client(settings, base_url=base_url)
         self.origin = self._client.origin
 
+    async def prepare(self) -> None:
+        """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""
+        await self._client.prepare()
+
     async def complete(
         self, request: ModelRequest, *, model: str, nonce: str, timeout_s: float
     ) -> ModelReply:

@@ -8,11 +8,11 @@ whether the attempt may have cost something.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tiered_eval.records import EmbeddingReply, ModelReply, ModelRequest
 
-__all__ = ["EmbeddingProvider", "Provider"]
+__all__ = ["EmbeddingProvider", "NeedsPreparation", "Provider"]
 
 
 class Provider(Protocol):
@@ -53,3 +53,16 @@ class EmbeddingProvider(Protocol):
     async def embed(self, texts: Sequence[str], *, model: str, timeout_s: float) -> EmbeddingReply: ...
 
     async def aclose(self) -> None: ...
+
+
+@runtime_checkable
+class NeedsPreparation(Protocol):
+    """A provider whose first call would have to wait for something slow, such as the import of an SDK."""
+
+    async def prepare(self) -> None:
+        """Have it at hand, so that a call leaves in the moment when the rate gate lets it.
+
+        Raises:
+            ConfigError: a package or a key is missing.
+        """
+        ...

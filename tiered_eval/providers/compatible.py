@@ -106,6 +106,10 @@ class CompatibleProvider:
         self._client = _open_client(name, self._profile, settings)
         self.origin = self._client.origin
 
+    async def prepare(self) -> None:
+        """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""
+        await self._client.prepare()
+
     async def complete(
         self, request: ModelRequest, *, model: str, nonce: str, timeout_s: float
     ) -> ModelReply:

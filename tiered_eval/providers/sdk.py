@@ -112,9 +112,9 @@ class SdkClient(ABC):
             ProviderError: the mapped failure, without the SDK's exception (which quotes what we scrub).
             ConfigError: the SDK is not installed, or there is no key.
         """
-        client = await self._client_for_this_loop()
+        await self.prepare()
         started = self._clock()
-        outcome = await self._send(client, path, body, model=model, timeout_s=timeout_s)
+        outcome = await self._send(self._client, path, body, model=model, timeout_s=timeout_s)
         if isinstance(outcome, ProviderError):
             raise outcome
         return self._read(outcome, model=model, latency_s=self._clock() - started)
@@ -125,16 +125,20 @@ class SdkClient(ABC):
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.close()
 
-    async def _client_for_this_loop(self) -> Any:
+    async def prepare(self) -> None:
+        """Have a client for the running loop.
+
+        Raises:
+            ConfigError: the SDK is not installed, or there is no key.
+        """
         loop = asyncio.get_running_loop()
         if self._client is not None and self._loop is loop:
-            return self._client
+            return
         if self._making is None or self._loop is not loop:
             self._making, self._loop, self._client = asyncio.Lock(), loop, None
         async with self._making:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._make)
-        return self._client
 
     def _make(self) -> Any:
         try:
