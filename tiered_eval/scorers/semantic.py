@@ -19,6 +19,7 @@ from typing import ClassVar
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Match, Outcome, OutcomeState, Tier
 from tiered_eval.scorers.base import Services
+from tiered_eval.scorers.coverage import covered_share
 from tiered_eval.text.guards import missing_name, objection
 from tiered_eval.text.passages import Passage, passages, read_claim
 from tiered_eval.text.subject import Subject
@@ -30,6 +31,9 @@ MOST_SENTENCES = 500
 """Of one response; a longer one climbs."""
 SENTENCES_BACK = 2
 """How far back a name may stand that the best sentence refers to."""
+NEAR_COPY = 0.5
+"""From this share of common information on, a sentence is like the claim because of its words. Whether the word that
+was changed matters ("accepted" for "overturned") is what an embedder sees least: measured, such passes were 34 % right."""
 _QUOTE_CHARS = 240
 _FLIPPED: dict[Match, Match] = {"any": "all", "all": "any"}
 
@@ -107,6 +111,8 @@ def _doubt(text: str, best: Passage, around: Sequence[Passage], *, is_pinned: bo
         return "the expectation holds no word"
     if not is_pinned and any(cue.kind == "denial" for cue in claim.cues):
         return "it turns on a negation, which no likeness sees"
+    if not is_pinned and NEAR_COPY <= covered_share(claim, best) < 1:
+        return "nearly the same words: the one that differs decides"
     name = missing_name(claim, around)
     return f"{name} is not there" if name is not None else objection(claim, best)
 
