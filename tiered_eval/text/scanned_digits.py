@@ -80,7 +80,7 @@ def _is_glued(reading: Reading, place: int, partner: int) -> bool:
 def _goes_on(reading: Reading, place: int) -> bool:
     """Does the literal's number go on with the next glyph?"""
     literal = reading.literal
-    if place + 1 >= len(literal.glyphs) or not literal.glyphs[place + 1].isdigit():
+    if not literal.glyphs[place].isdigit() or not "".join(literal.glyphs[place + 1 : place + 2]).isdigit():
         return False
     gap = literal.text[literal.spans[place][1] : literal.spans[place + 1][0]]
     return not gap or _SEPARATOR.fullmatch(gap) is not None

@@ -145,7 +145,7 @@ def _reading_at(literal: Glyphs, page: Glyphs, offset: int, end: int) -> Reading
     for ours, theirs in alignment(literal.classes, page.classes[begin:end]):
         if ours is not None and theirs is not None:
             partners[ours] = begin + theirs
-    _take_ends(page, partners)
+    _take_ends(literal, page, partners)
     _prefer_same(literal, page, partners)
     costs = tuple(
         1.0 if theirs is None else _cost(literal, ours, page, theirs) for ours, theirs in enumerate(partners)
@@ -155,8 +155,8 @@ def _reading_at(literal: Glyphs, page: Glyphs, offset: int, end: int) -> Reading
     return Reading(literal, page, offset, tuple(partners), costs, stray)
 
 
-def _take_ends(page: Glyphs, partners: list[int | None]) -> None:
-    """Glyphs lost at an end of the literal are the ones that stand there in the same word, misread.
+def _take_ends(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> None:
+    """Glyphs lost at an end of the literal are those that stand at the end of the passage, misread.
 
     The alignment cannot know: leaving them out costs the same, since the ends of the text are free.
     """
@@ -166,13 +166,18 @@ def _take_ends(page: Glyphs, partners: list[int | None]) -> None:
     for ours, step, stop in ((found[0], -1, -1), (found[-1], 1, len(partners))):
         theirs = partners[ours] or 0
         for lost in range(ours + step, stop, step):
-            left, right = sorted((theirs, theirs + step))
-            if left < 0 or right >= len(page.glyphs):
+            if not 0 <= theirs + step < len(page.glyphs):
                 break
-            if " " in page.text[page.spans[left][1] : page.spans[right][0]]:
+            if _is_spaced(page, theirs, theirs + step) and not _is_spaced(literal, lost - step, lost):
                 break
             theirs += step
             partners[lost] = theirs
+
+
+def _is_spaced(read: Glyphs, one: int, other: int) -> bool:
+    """Does a space stand between two neighbouring glyphs?"""
+    left, right = sorted((one, other))
+    return " " in read.text[read.spans[left][1] : read.spans[right][0]]
 
 
 def _prefer_same(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> None:

@@ -1,0 +1,54 @@
+"""The bit-parallel search against the plain table of edit distances."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiered_eval.text.alignment import alignment, best_ends
+
+SHORT = st.text(alphabet="abc", min_size=1, max_size=10)
+TEXT = st.text(alphabet="abc", max_size=24)
+
+
+def distances(pattern: str, text: str) -> list[int]:
+    """Distance of the best match that ends at each place, the slow way."""
+    above = [0] * (len(text) + 1)
+    for row, ours in enumerate(pattern, start=1):
+        line = [row]
+        for column, theirs in enumerate(text, start=1):
+            line.append(min(above[column] + 1, line[-1] + 1, above[column - 1] + (ours != theirs)))
+        above = line
+    return above
+
+
+@given(SHORT, TEXT)
+def test_the_best_place_is_the_best(pattern: str, text: str):
+    """The distance found is the least that there is, at the place that is named."""
+    score, end = best_ends(pattern, text, most=1)[0]
+
+    assert score == min(distances(pattern, text))
+    assert score == distances(pattern, text)[end]
+
+
+@given(SHORT, TEXT)
+def test_an_alignment_costs_what_the_distance_says(pattern: str, text: str):
+    """The pairs name each glyph of the pattern once, in order, at the least cost."""
+    score, end = best_ends(pattern, text, most=1)[0]
+    pairs = alignment(pattern, text[:end])
+
+    cost = sum(ours is None or theirs is None or pattern[ours] != text[theirs] for ours, theirs in pairs)
+    assert cost == score
+    assert [ours for ours, _ in pairs if ours is not None] == list(range(len(pattern)))
+    places = [theirs for _, theirs in pairs if theirs is not None]
+    assert places == sorted(set(places))
+
+
+def test_equally_good_places_are_all_found():
+    """Two passages that are equally like the pattern are two places."""
+    assert sorted(end for _, end in best_ends("abcd", "abcd xx abcd", most=6)) == [4, 12]
+
+
+def test_no_more_places_than_asked_for():
+    """The number of places is bounded."""
+    assert len(best_ends("ab", "ab" * 100, most=3)) == 3
