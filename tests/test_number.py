@@ -197,6 +197,7 @@ STATED = [
     ("It is 45m long.", "45 m", {}, "pass", "metres on both sides"),
     ("The term is 30 days, not 45 days.", 45, {}, "unsure", "denied beside another number"),
     ("The term is 30 days, not 45 days.", 30, {}, "pass", "the number that is not denied"),
+    ("It grew for two quarters.", 2, {}, "unsure", "two quarters, or a half"),
     ("In FY2021 it changed.", 2021, {}, "unsure", "a fiscal year is not quite the year"),
     ("Sales rose from 45 to 60 units.", 60, {}, "pass", "a change is not a range"),
     ("That is 45\u200b days.", 45, {}, "unsure", "an invisible character beside it"),

@@ -41,6 +41,8 @@ VALUES = [
     ("1/2, 2 1/2, 2½, ¾", ["0.5", "2.5", "2.5", "0.75"], "fractions"),
     ("٤٥ ４５ ४५ ৪৫", ["45", "45", "45", "45"], "digits of other scripts"),
     ("3.5 out of 5", ["3.5", "5"], "a score"),
+    ("a forty-five second delay", ["45"], "a unit that is an ordinal too"),
+    ("see https://example.org/two/ten", [], "words in an address"),
     ("price: 45.", ["45"], "the full stop of a sentence"),
     ("45\\% and \\$46", ["45", "46"], "escaped for another format"),
 ]
@@ -59,7 +61,7 @@ WORDS = [
     ("twenty-five hundred", "2500"), ("nineteen ninety-seven", "1997"), ("twenty twenty-four", "2024"),
     ("one million two hundred thousand and six", "1200006"), ("half a million", "500000"), ("one and a half", "1.5"),
     ("two and a half", "2.5"), ("three and three quarters", "3.75"), ("three quarters", "0.75"), ("three point one four", "3.14"),
-    ("twenty-first", "21"), ("two hundred and fifth", "205"), ("zero", "0"), ("seventeen", "17"), ("fourty", "40"),
+    ("half a dozen", "6"), ("twenty-first", "21"), ("two hundred and fifth", "205"), ("zero", "0"), ("seventeen", "17"), ("fourty", "40"),
 ]  # fmt: skip
 
 
@@ -77,6 +79,8 @@ def test_reads_number_words(words: str, value: str):
         ("twenty and thirty", [20, 30]),
         ("one in five", [1, 5]),
         ("millions of dozens", []),
+        ("a hundred point of view", [100]),
+        ("millions point five ways", [5]),
         ("the height of seventy", [70]),
     ],
 )

@@ -76,6 +76,7 @@ _QUALIFIER_SIGNS = frozenset("~≈±<>≤≥=")
 _DECORATION = "*\"'([`“‘"
 _REACH = 40
 
+_JOINED = "joined to what stands before it"
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\.?$")
 _CURRENCY_COUNTRY = re.compile(r"(?<![a-z])(?:us|ca|au|nz|hk|[cas])$")
 _MINUS_WORD = re.compile(r"(?<![\w-])(?:minus|negative)\s$")
@@ -131,62 +132,60 @@ def _limit(reach: str) -> Limit | None:
 
 def _attached(folded: str, lower: str, start: int) -> Left:
     """Sign, currency and glue directly before the digits."""
-    at, is_negative, has_point = start, False, False
-    currency = doubt = None
-    previous = lower[at - 1]
+    previous = lower[start - 1]
     if previous in " \u00a0\n(":
-        pass
-    elif previous == ".":
-        point = _after_point(lower, at)
-        if not point.has_point or point.is_identifier:
-            return point
-        has_point, at = True, at - 1
-    elif previous.isalpha():
-        return _after_letter(lower, at)
-    elif previous in "_@\\":
+        return _sign_and_currency(folded, lower, start)
+    if previous == ".":
+        left = _after_point(lower, start)
+        return (
+            _sign_and_currency(folded, lower, start - 1)._replace(has_point=True) if left.has_point else left
+        )
+    if previous.isalpha():
+        return _after_letter(lower, start)
+    before = lower[start - 2] if start > 1 else " "
+    if previous in "_@\\" or (previous == "/" and not before.isdigit() and before not in " \n"):
         return Left(start, is_identifier=True)
-    elif previous in "#^&:/\u200b" or (previous in ",'" and lower[at - 2 : at - 1].isdigit()):
-        before = lower[at - 2] if at > 1 else " "
-        if previous == "/" and not before.isdigit() and before not in " \n":
-            return Left(start, is_identifier=True)
-        if previous not in ":/&" or before.isdigit():
-            return Left(start, doubt="joined to what stands before it")
+    if previous in "#^\u200b" or (previous in ":/&,'" and before.isdigit()):
+        return Left(start, doubt=_JOINED)
+    if previous == "+" and (before.isalnum() or before == "+"):
+        return Left(start, doubt=_JOINED)  # C++17
+    return _sign_and_currency(folded, lower, start)
+
+
+def _sign_and_currency(folded: str, lower: str, start: int) -> Left:
+    """``-$45``, ``$-45``, ``US$ 45``, ``EUR 45``: in either order."""
+    at, is_negative, currency = start, False, None
     for _ in range(3):
-        previous = lower[at - 1] if at else ""
-        space = 1 if previous in " \u00a0" and at > 1 and previous else 0
-        sign = lower[at - 1 - space] if at > space else ""
+        previous = lower[at - 1 : at]
+        if not previous:
+            break
+        space = 1 if previous in " \u00a0" and at > 1 else 0
+        sign = lower[at - 1 - space]
         if currency is None and sign in CURRENCY_SYMBOLS:
             currency = CURRENCY_SYMBOLS[sign]
             at -= 1 + space
             if sign == "$" and (country := _CURRENCY_COUNTRY.search(lower[max(0, at - 3) : at])):
                 currency = find_currency(country[0] + "$")
                 at -= len(country[0])
-        elif (
-            currency is None
-            and space
-            and (sign == "." or folded[at - 2].isupper() or folded[at - 3 : at - 1] == "Rs")
-            and (code := _code_before(folded, at - 1))
-        ):
+        elif currency is None and space and (code := _code_before(folded, at - 1)):
             currency = find_currency(code)
             at -= 1 + len(code)
-        elif not space and previous and previous in "-–" and not is_negative:
+        elif previous in "-–" and not is_negative:
             dash = _dash(folded, at)
-            if dash.is_identifier or dash.is_joined or dash.doubt:
+            if not dash.is_negative:
                 return dash._replace(currency=currency)
-            is_negative, at = dash.is_negative, dash.start
-            if dash.is_approximate:
-                return Left(at, currency=currency, is_approximate=True)
-        elif not space and previous == "+":
-            if at > 1 and (folded[at - 2].isalnum() or folded[at - 2] == "+"):
-                return Left(start, currency=currency, doubt="joined to what stands before it")  # C++17
+            is_negative, at = True, dash.start
+        elif previous == "+":
             at -= 1
         else:
             break
-    return Left(at, is_negative, currency, has_point=has_point, doubt=doubt)
+    return Left(at, is_negative, currency)
 
 
 def _code_before(folded: str, at: int) -> str | None:
     """A currency code (in capitals) or "Rs." that ends at ``at``."""
+    if not (folded[at - 1].isupper() or folded[at - 1] == "." or folded[max(0, at - 2) : at] == "Rs"):
+        return None
     found = _WORD_BEFORE.search(folded, max(0, at - 4), at)
     if found is None or not (found[0].isupper() or found[0].startswith("Rs")):
         return None
@@ -219,7 +218,7 @@ def _after_point(lower: str, at: int) -> Left:
     if before in " \u00a0\n(-+~$€£=":
         return Left(at, has_point=True)
     if not before.isalpha():
-        return Left(at, doubt="joined to what stands before it")
+        return Left(at, doubt=_JOINED)
     found = _WORD_BEFORE.search(lower, max(0, at - 12), at)
     word = found[0] if found else ""
     if word in ("rs.",):
@@ -228,7 +227,7 @@ def _after_point(lower: str, at: int) -> Left:
         return Left(at, is_approximate=True)
     if word in ("v.", "ver.", "rev."):
         return Left(at, is_identifier=True)
-    return Left(at, doubt="joined to what stands before it")
+    return Left(at, doubt=_JOINED)
 
 
 def _dash(folded: str, at: int) -> Left:

@@ -92,7 +92,8 @@ class WordNumber(NamedTuple):
     end: int
     value: Decimal
     is_ordinal: bool = False
-    is_year: bool = False
+    others: tuple[Decimal, ...] = ()
+    """What it may also be: "two quarters" are a half, or two."""
     doubt: str | None = None
 
 
@@ -113,7 +114,7 @@ def find_word_numbers(lower: str, at: int = 0) -> list[WordNumber]:
         if chain and lower.startswith(" point ", chain[-1].end):
             _read_chain(lower, chain, found)
             chain = []
-            if match.start() < found[-1].end:
+            if found and match.start() < found[-1].end:
                 continue
         if chain and (len(chain) == MAX_WORDS or not _continues(lower, chain[-1], word)):
             _read_chain(lower, chain, found)
@@ -224,7 +225,7 @@ def _year(chain: list[_Word], used: int, value: int | None) -> tuple[int, WordNu
     if not more or low is None or not 10 <= low <= 99:
         return None
     end = chain[used + more - 1].end
-    return used + more, WordNumber(chain[0].start, end, Decimal(100 * value + low), is_year=True)
+    return used + more, WordNumber(chain[0].start, end, Decimal(100 * value + low))
 
 
 def _with_part(lower: str, chain: list[_Word], used: int, value: int) -> tuple[int, WordNumber] | None:
@@ -243,7 +244,8 @@ def _with_part(lower: str, chain: list[_Word], used: int, value: int) -> tuple[i
         total = value + share if whole_and_part else share
         is_share = gap == "-" or lower.startswith(" of ", part.end)
         doubt = None if is_plural or is_share or part.text in ("half", "quarter") else "a part or a rank"
-        return used + 1, WordNumber(start, part.end, total, doubt=doubt)
+        others = (Decimal(value),) if is_plural else ()
+        return used + 1, WordNumber(start, part.end, total, others=others, doubt=doubt)
     return None
 
 

@@ -48,6 +48,10 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+
 _SUPERSCRIPT_RUN = re.compile("[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}")
 
 
+_MOST_KEPT = 20_000
+"""Characters remembered, so that a text of all of Unicode does not stay in memory."""
+
+
 class _Fold(dict[int, int]):
     """One character for one, so that offsets stay true; worked out when a character is first met."""
 
@@ -63,15 +67,26 @@ class _Fold(dict[int, int]):
             folded = 0xA0
         elif 0xFF01 <= code <= 0xFF5E:
             folded = code - 0xFEE0
-        elif unicodedata.category(character) == "Cf":
-            folded = 0x200B
+        elif character in _SINGLE:
+            folded = ord(_SINGLE[character])
         else:
-            folded = ord(_SINGLE.get(character, character))
-        self[code] = folded
+            folded = 0x200B if unicodedata.category(character) == "Cf" else code
+        if len(self) < _MOST_KEPT:
+            self[code] = folded
         return folded
 
 
-_SINGLE = {"’": "'", "\u066b": ".", "\u066c": ",", "\u066a": "%", "\u3000": " ", "İ": "I", "\u2044": "/"}
+_SINGLE = {
+    "’": "'",
+    "\u066b": ".",
+    "\u066c": ",",
+    "\u066a": "%",
+    "\u3000": " ",
+    "\u200e": " ",
+    "\u200f": " ",
+    "İ": "I",
+    "\u2044": "/",
+}
 _FOLD = _Fold()
 
 
