@@ -152,8 +152,8 @@ class RateGate:
         """A 429 or 529 came back.
 
         Args:
-            retry_after_s: what the provider asked for: nobody starts before it is over. None cuts the number
-                of open calls only.
+            retry_after_s: what a 429 asked for: nobody starts before it is over. None, as for an overload, cuts
+                the number of open calls only.
         """
         self._throttled += 1
         if retry_after_s is None:

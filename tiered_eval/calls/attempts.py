@@ -273,7 +273,8 @@ class Attempts:
     ) -> None:
         gate.learn(error.limits)
         if isinstance(error, RateLimited):
-            gate.throttled(error.retry_after_s)
+            # A limit is met by everyone; an overload (529) chose this call, which waits, and asks for fewer at once.
+            gate.throttled(error.retry_after_s if error.status in {None, 429} else None)
         if error.stops_run:
             self._stopped_providers.setdefault(job.provider, error)
         if error.usage is not None and error.billed != "no":
