@@ -191,6 +191,17 @@ def test_retry_after_pauses_everybody():
     assert min(run(main())) == pytest.approx(30.0)
 
 
+def test_pause_has_an_end():
+    """A provider that asks for a day does not stop a run for a day."""
+
+    async def main() -> list[float]:
+        gate = gate_of(1)
+        gate.throttled(86400.0)
+        return await start_times(gate, 1)
+
+    assert run(main()) == [pytest.approx(600.0)]
+
+
 def test_end_of_a_pause_is_no_stampede():
     """After a pause the waiting calls leave one by one, not all at once."""
 
@@ -472,7 +483,7 @@ async def limited_run(server: LimitedServer, *, count: int = 2000) -> tuple[floa
 
 
 @pytest.mark.parametrize("reports", ["arrival", "departure"])
-@pytest.mark.parametrize("burst", [5, 20, 64])
+@pytest.mark.parametrize("burst", [5, 20])
 def test_limited_run_takes_hardly_longer_than_its_limit(burst: int, reports: Literal["arrival", "departure"]):
     """2,000 calls at 1,200 a minute end within 1.15 of the bound, lose nothing, and 1 % or less meet a 429."""
     server = LimitedServer(rng=random.Random(burst), kind="bucket", burst=burst, reports=reports)

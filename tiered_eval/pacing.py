@@ -40,6 +40,8 @@ _FIRST_SPACING_S = 0.0025
 allows a few at once answers the first surplus call before the others are on their way."""
 _RELEASE_SPREAD_S = 1.0
 """After a pause without known limits, one width of calls is spread over this long."""
+_LONGEST_PAUSE_S = 600.0
+"""A longer wait is the caller's to refuse; the gate does not hold everybody up for it."""
 _LONGEST_NAP_S = 1.0
 """A waiting call looks again at least this often, since a reply may have brought better news."""
 _ROUNDING = 1e-6
@@ -160,7 +162,7 @@ class RateGate:
             self._width = max(1.0, self._width * _OVERLOAD_FACTOR)
             return
         now = self._clock()
-        until = now + retry_after_s
+        until = now + min(retry_after_s, _LONGEST_PAUSE_S)
         if until > self._paused_until:
             self._paused_s += until - max(now, self._paused_until)
             self._paused_until = until

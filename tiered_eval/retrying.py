@@ -22,13 +22,15 @@ from tenacity.wait import wait_base
 
 from tiered_eval.errors import ProviderError, UnreadableReply
 
-__all__ = ["BASE_WAIT_S", "MAX_ATTEMPTS", "MAX_WAIT_S", "run"]
+__all__ = ["BASE_WAIT_S", "LONGEST_ASKED_S", "MAX_ATTEMPTS", "MAX_WAIT_S", "run"]
 
 T = TypeVar("T")
 
 BASE_WAIT_S = 1.0
 MAX_WAIT_S = 60.0
 """Ceiling of our own waits; a provider's ``retry-after`` may be longer."""
+LONGEST_ASKED_S = 600.0
+"""A provider that asks for a longer wait than this is not waited for: its limit is not one of a minute."""
 MAX_ATTEMPTS = 5
 MAX_UNREADABLE = 2
 """An answer that was paid for and cannot be read is asked for once more, and no oftener."""
@@ -89,6 +91,11 @@ def _error_of(state: RetryCallState) -> ProviderError | None:
     return error if isinstance(error, ProviderError) else None
 
 
+def _asked_s(state: RetryCallState) -> float:
+    error = _error_of(state)
+    return (error.retry_after_s if error is not None else None) or 0.0
+
+
 class _CanHelp(retry_base):
     """The error says that the same call may succeed later."""
 
@@ -105,13 +112,11 @@ class _Wait(wait_base):
 
     def __call__(self, retry_state: RetryCallState) -> float:
         ceiling = min(MAX_WAIT_S, BASE_WAIT_S * 2.0 ** (retry_state.attempt_number - 1))
-        error = _error_of(retry_state)
-        asked = (error.retry_after_s if error is not None else None) or 0.0
-        return max(asked, self._attempts.rng.uniform(0.0, ceiling))
+        return max(_asked_s(retry_state), self._attempts.rng.uniform(0.0, ceiling))
 
 
 class _Stop(stop_base):
-    """Out of attempts, out of repeats of an unreadable reply, or the next wait would end after the deadline."""
+    """Out of attempts, out of repeats of an unreadable reply, or the next wait would be too long."""
 
     def __init__(self, attempts: _Attempts) -> None:
         self._attempts = attempts
@@ -119,6 +124,8 @@ class _Stop(stop_base):
     def __call__(self, retry_state: RetryCallState) -> bool:
         attempts = self._attempts
         if attempts.begun >= attempts.max_attempts or attempts.unreadable >= MAX_UNREADABLE:
+            return True
+        if _asked_s(retry_state) > LONGEST_ASKED_S:
             return True
         left_s = attempts.deadline_s()
         return left_s is not None and retry_state.upcoming_sleep >= left_s
