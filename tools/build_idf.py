@@ -3,7 +3,7 @@
     python tools/build_idf.py /usr/share/wordnet
 
 Each gloss (definition and examples) of WordNet counts as one document; the table holds, for each stem that
-occurs in at least `LEAST` glosses, the number of glosses that hold it. Whatever is not in the table is rare
+occurs in at least `LEAST` glosses, the number of glosses that hold it: one line a number, its stems behind it. Whatever is not in the table is rare
 and weighs the most. The antonyms are WordNet's own pairs, single words only. Both files carry WordNet's notice
 (see `tiered_eval/text/data/WORDNET-LICENSE.txt`). Run it again only on purpose: the table is part of every result.
 """
@@ -18,7 +18,7 @@ from tiered_eval.text.tokens import fold, stem, tokens
 
 OUT = Path(__file__).parent.parent / "tiered_eval" / "text" / "data"
 PARTS = ("noun", "verb", "adj", "adv")
-LEAST = 3
+LEAST = 2
 NOTICE = "# Derived from WordNet 3.0, Copyright 2006 by Princeton University; see WORDNET-LICENSE.txt\n"
 
 
@@ -66,14 +66,17 @@ def main(folder: Path) -> None:
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update({token.stem for token in tokens(text)})
-    kept = sorted((word, count) for word, count in counts.items() if count >= LEAST)
-    lines = [f"{word} {count}" for word, count in kept]
+    kept: dict[int, list[str]] = {}
+    for word, count in sorted(counts.items()):
+        if count >= LEAST:
+            kept.setdefault(count, []).append(word)
+    lines = [f"{count} {' '.join(words)}" for count, words in sorted(kept.items())]
     (OUT / "idf.txt").write_text(NOTICE + f"{len(texts)}\n" + "\n".join(lines) + "\n", encoding="utf-8")
     pairs = sorted(antonym_pairs(folder))
     (OUT / "antonyms.txt").write_text(
         NOTICE + "\n".join(f"{left} {right}" for left, right in pairs) + "\n", encoding="utf-8"
     )
-    print(f"{len(texts)} glosses, {len(kept)} stems, {len(pairs)} pairs")
+    print(f"{len(texts)} glosses, {sum(map(len, kept.values()))} stems, {len(pairs)} pairs")
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ __all__ = ["idf", "most"]
 def _table() -> tuple[dict[str, float], float]:
     lines = (files("tiered_eval.text") / "data" / "idf.txt").read_text(encoding="utf-8").splitlines()
     documents = int(lines[1])
-    weights = {}
+    weights: dict[str, float] = {}
     for line in lines[2:]:
-        word, _, count = line.rpartition(" ")
-        weights[word] = math.log((documents + 1) / (int(count) + 1))
+        count, *words = line.split(" ")
+        weights.update(dict.fromkeys(words, math.log((documents + 1) / (int(count) + 1))))
     return weights, math.log(documents + 1)
 
 
