@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -138,6 +138,7 @@ class Price:
     rates_at: Callable[[datetime, str | None], Rates]
     """Rates at a time, for the service tier that served."""
     has_free_output: bool = False
+    _candidates: dict[datetime, tuple[Rates, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def cost_pico(self, usage: Usage, at: datetime) -> int:
         """The bill for ``usage``; the provider's own figure wins where it gives one that can be."""
@@ -151,11 +152,21 @@ class Price:
         Raises:
             PriceUnknown: output is asked for, and has no price.
         """
-        moments = (at, at + PRICE_CHANGE_WINDOW)
-        candidates = [self.rates_at(moment, tier) for moment in moments for tier in (None, "default")]
+        candidates = self._rates_around(at)
         if output_tokens and not self.has_free_output and any(rates.output is None for rates in candidates):
             raise PriceUnknown(self.model)
         return max(rates.worst_pico(prompt_tokens, output_tokens) for rates in candidates)
+
+    def _rates_around(self, at: datetime) -> tuple[Rates, ...]:
+        """All rates that a call begun at ``at`` may be billed at; looked up once a minute."""
+        minute = at.replace(second=0, microsecond=0)
+        found = self._candidates.get(minute)
+        if found is None:
+            moments = (at, at + PRICE_CHANGE_WINDOW)
+            rates = (self.rates_at(moment, tier) for moment in moments for tier in (None, "default"))
+            self._candidates.clear()
+            found = self._candidates[minute] = tuple(dict.fromkeys(rates))
+        return found
 
 
 class PriceBook:
@@ -211,7 +222,7 @@ class PriceBook:
         """
         bytes_a_token = 3 if model.startswith("anthropic:") else 4
         usage = Usage(
-            input_tokens=_request_bytes(request) // bytes_a_token + MESSAGE_TOKENS,
+            input_tokens=(_text_bytes(request) + _schema_bytes(request)) // bytes_a_token + MESSAGE_TOKENS,
             output_tokens=min(output_tokens, request.max_tokens),
         )
         return usd_from_pico(self.cost_pico(usage, model, at or datetime.now(UTC)))
@@ -223,8 +234,8 @@ def input_bound_tokens(request: ModelRequest) -> int:
     Byte-level tokenizers never make more tokens than bytes. The schema counts twice: some servers
     are given it in the prompt as well.
     """
-    schema_bytes = _bytes(json.dumps(request.schema, ensure_ascii=False))
-    return _request_bytes(request) + schema_bytes + 2 * MESSAGE_TOKENS + FIXED_TOKENS
+    schema_bytes = _schema_bytes(request)
+    return _text_bytes(request) + 2 * schema_bytes + 2 * MESSAGE_TOKENS + FIXED_TOKENS
 
 
 def pico_from_usd(amount: Decimal) -> int:
@@ -406,10 +417,13 @@ def _is_free(rate: Rate) -> bool:
     return rate.base == 0 and not any(price for _, price in rate.tiers)
 
 
-def _request_bytes(request: ModelRequest) -> int:
-    """UTF-8 bytes of all that is sent, the schema once and every nonce at its longest."""
-    text = _bytes(request.system) + sum(map(_bytes, request.user)) + NONCE_BYTES * (len(request.user) - 1)
-    return text + _bytes(json.dumps(request.schema, ensure_ascii=False)) + len(request.schema_name)
+def _text_bytes(request: ModelRequest) -> int:
+    """UTF-8 bytes of system and user message, with every nonce at its longest."""
+    return _bytes(request.system) + sum(map(_bytes, request.user)) + NONCE_BYTES * (len(request.user) - 1)
+
+
+def _schema_bytes(request: ModelRequest) -> int:
+    return _bytes(json.dumps(request.schema, ensure_ascii=False)) + len(request.schema_name)
 
 
 def _bytes(text: str) -> int:

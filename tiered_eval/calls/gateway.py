@@ -366,13 +366,15 @@ class Gateway:
     ) -> Job[ModelReply]:
         prefix, name = provider_of(model)
         provider = self._vendors.provider(prefix)
+        price = self._prices.price(model)
+        prompt_tokens = input_bound_tokens(request)
         return Job(
             key=key,
             provider=prefix,
             heading=_heading(request, model),
-            tokens=input_bound_tokens(request) // BYTES_A_TOKEN + request.max_tokens,
-            bound=lambda: self._prices.worst_case_pico(request, model, self._now()),
-            cost=lambda usage: self._prices.cost_pico(usage, model, self._now()),
+            tokens=prompt_tokens // BYTES_A_TOKEN + request.max_tokens,
+            bound=lambda: price.worst_case_pico(prompt_tokens, request.max_tokens, self._now()),
+            cost=lambda usage: price.cost_pico(usage, self._now()),
             send=lambda timeout_s: provider.complete(
                 request, model=name, nonce=self._nonce(), timeout_s=timeout_s
             ),
