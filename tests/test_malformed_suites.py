@@ -256,6 +256,7 @@ ENTRY_ROWS = [
     entry("a value of blanks", 'must-contain: "   "', "empty-value"),
     entry("a value that was forgotten", "must-contain:", "empty-value"),
     entry("null, unquoted", "must-contain: null", "empty-value"),
+    entry("a book as value", f"must-contain: {'fee ' * 30_000}", "too-large"),
     entry("an empty list", "must-contain: []", "empty-value"),
     entry("an empty text in a list", 'must-contain: [fee, ""]', "empty-value"),
     entry("a mapping as one of the values", "must-contain: [fee, {value: x}]", "not-text"),
@@ -452,6 +453,23 @@ LINE_ROWS = [
 
 TABLE_ROWS = [
     table("only headings", "id,response,must-contain\n", "no-cases", None, None),  # type: ignore[arg-type]
+    table(
+        "one heading in two spellings", "id,ID,response,must-contain\nq1,q2,x,fee\n", "duplicate-key", 2, "q1"
+    ),
+    table(
+        "two responses, numbered",
+        "id,response,response 2,must-contain\nq1,x,y,fee\n",
+        "unknown-field",
+        1,
+        None,
+    ),
+    table(
+        "a thousand columns and one",
+        ",".join(f"c{number}" for number in range(1001)) + "\n",
+        "too-large",
+        1,
+        None,
+    ),
     table("a row too short", "id,response,must-contain\nq1,x\n", "bad-csv", 2, None),
     table("a row too long", "id,response,must-contain\nq1,x,fee,tax\n", "bad-csv", 2, None),
     table("a quote that stays open", 'id,response,must-contain\nq1,"x,fee\n', "bad-csv", 2, None),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from tiered_eval.records import Tier
@@ -36,6 +36,8 @@ KINDS: tuple[str, ...] = (
     "rubric",
 )
 """What can be claimed about a response."""
+
+LONGEST_NAME = 64
 
 OptionType: TypeAlias = Literal["text", "texts", "flag", "number", "decimal", "integer", "levels", "json"]
 """``decimal`` is kept exactly as written, ``number`` is a float; ``levels`` are a rubric's, worst first."""
@@ -105,9 +107,11 @@ class Catalogue:
         }
 
 
-@cache
+@lru_cache(maxsize=1024)
 def nearest(name: str, known: tuple[str, ...]) -> str | None:
     """The known name that ``name`` was probably meant to be, if one is close."""
+    if len(name) > LONGEST_NAME:
+        return None  # comparing takes time in the square of the length
     close = get_close_matches(name.lower().replace("_", "-"), known, n=1, cutoff=0.6)
     close = close or get_close_matches(name.lower(), known, n=1, cutoff=0.6)
     return close[0] if close else None

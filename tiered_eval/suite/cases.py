@@ -11,7 +11,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from tiered_eval.catalogue import nearest
 from tiered_eval.records import Case, Expectation, Where
 from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.messages import Response, read_response
@@ -118,7 +117,7 @@ class CaseReader:
         for name in raw:
             if name in _KNOWN:
                 continue
-            meant = nearest(str(name), CASE_NAMES)
+            meant = scope.nearest(name, CASE_NAMES)
             scope.report(
                 "unknown-field",
                 f'a case has no field "{name}"',

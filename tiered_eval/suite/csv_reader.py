@@ -23,9 +23,12 @@ __all__ = ["Row", "RowReader", "read_rows"]
 Row = dict[str, str]
 """Heading to cell; empty cells are left out."""
 
+MOST_COLUMNS = 1000
+
 _JSON_COLUMNS = frozenset({*EXPECT_NAMES, "fields", "tool_calls", "meta"})
 _KIND_COLUMNS = frozenset(KINDS) - {"equivalent"}
-_NUMBERED = re.compile(r"(.+?)[ ._-]?\d+\Z")
+_REPEATED = frozenset({*_KIND_COLUMNS, *ANSWER_NAMES, *EXPECT_NAMES})
+"""Columns that there may be several of, numbered."""
 _LIST_SEPARATOR = re.compile(r"[;,]")
 
 
@@ -69,9 +72,17 @@ def read_rows(file: BinaryIO, *, delimiter: str = ",") -> Generator[tuple[int, R
 
 
 def _headings(cells: list[str]) -> list[str]:
+    if len(cells) > MOST_COLUMNS:
+        raise Unreadable(
+            line=1,
+            rule="too-large",
+            message=f"it has {len(cells)} columns, and {MOST_COLUMNS} is the limit",
+            fix="check the separator, or write it as JSON Lines",
+        )
     headings = [cell.strip() for cell in cells]
-    for index, heading in enumerate(headings):
-        if heading and heading in headings[:index]:
+    seen: set[str] = set()
+    for heading in headings:
+        if heading and heading in seen:
             raise Unreadable(
                 line=1,
                 rule="duplicate-key",
@@ -79,6 +90,7 @@ def _headings(cells: list[str]) -> list[str]:
                 fix=f"number them, as in {heading} 1 and {heading} 2",
                 field=heading,
             )
+        seen.add(heading)
     return headings
 
 
@@ -99,15 +111,22 @@ def _row(headings: list[str], cells: list[str], line: int) -> Row:
 
 
 def _role(heading: str) -> str | None:
-    """The case field or kind that a column holds; None for the author's own columns."""
+    """The case field or kind that a column holds, numbered or not; None for the author's own columns."""
+    role = _named(heading)
+    if role is None:
+        role = _named(heading.rstrip("0123456789").rstrip(" ._-"))
+        role = role if role in _REPEATED else None
+    return role
+
+
+def _named(heading: str) -> str | None:
     name = heading.strip().lower().replace(" ", "_")
     kind = name.replace("_", "-")
     if kind in _KIND_COLUMNS:
         return kind
     if name in CASE_NAMES:
         return name
-    numbered = _NUMBERED.match(heading)
-    return _role(numbered.group(1)) if numbered else None
+    return None
 
 
 class RowReader:
@@ -145,6 +164,14 @@ class RowReader:
                 case.setdefault("equivalent", []).append(cell)
             elif role == "tags":
                 case["tags"] = [tag.strip() for tag in _LIST_SEPARATOR.split(cell) if tag.strip()]
+            elif role in case:
+                raise Unreadable(
+                    line=line,
+                    rule="duplicate-key",
+                    message=f"two columns hold the {role}",
+                    fix="keep one of them",
+                    field=heading,
+                )
             else:
                 case[role] = cell
         if expect:

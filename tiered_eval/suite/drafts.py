@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tiered_eval.catalogue import KINDS, nearest
+from tiered_eval.catalogue import KINDS
 from tiered_eval.records import Match
 from tiered_eval.suite.options import (
     HEAVIEST,
@@ -156,7 +156,7 @@ def _listed(kind: str, raw: object) -> tuple[list[Any], Match]:
 def is_kind(kind: object, scope: Scope, place: str, line: int | None) -> bool:
     if isinstance(kind, str) and kind in KINDS:
         return True
-    meant = nearest(kind, KINDS) if isinstance(kind, str) else None
+    meant = scope.nearest(kind, KINDS) if isinstance(kind, str) else None
     scope.report(
         "unknown-kind",
         f'there is no kind "{kind}"' if isinstance(kind, str) else "the kind is no text",
@@ -207,9 +207,13 @@ class Settings:
         place = f"{self._place}.{name}" if name else self._place
         self._scope.report(rule, message, fix, field=place, line=line)
 
+    def nearest(self, name: str, known: tuple[str, ...]) -> str | None:
+        """The known name that was probably meant."""
+        return self._scope.nearest(name, known)
+
     def report_unknown(self, name: str, options: tuple[str, ...], scorer: str | None) -> None:
         known = (*options, *sorted(_COMMON), "value")
-        meant = nearest(name, known)
+        meant = self.nearest(name, known)
         what = f"the scorer {scorer}" if scorer else f"the kind {self._draft.kind}"
         self.report(
             "unknown-option",

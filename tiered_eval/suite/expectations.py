@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, nearest
+from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo
 from tiered_eval.records import Expectation, Match, Where
 from tiered_eval.suite.drafts import Draft, Settings, entries_of, is_kind, read_draft
 from tiered_eval.suite.options import (
+    LONGEST_TEXT,
     BadValue,
     parse_option,
     parse_text,
@@ -56,7 +57,10 @@ _NO_DEFAULTS = Defaults()
 
 def _is_usable(text: str) -> bool:
     return (
-        bool(text) and not text.isspace() and "\0" not in text and (text.isascii() or unusable(text) is None)
+        0 < len(text) <= LONGEST_TEXT
+        and not text.isspace()
+        and "\0" not in text
+        and (text.isascii() or unusable(text) is None)
     )
 
 
@@ -190,7 +194,7 @@ class ExpectationReader:
             return None
         info = self.catalogue.find(name)
         if info is None:
-            meant = nearest(name, self._scorers)
+            meant = settings.nearest(name, self._scorers)
             settings.report(
                 "unknown-scorer",
                 f'there is no scorer "{name}"',

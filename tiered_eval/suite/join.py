@@ -62,7 +62,7 @@ class ResponseFile(ResponseSource):
         self._used[slot] = 1
         if self._lines is None:
             return read_response(self._held[identity])
-        return read_response(_response_in(self._record_at(self._seen.place_at(slot))))
+        return read_response(_response_in(self._record_of(identity, self._seen.place_at(slot))))
 
     def report_unused(self) -> None:
         """Warn of responses that no case asked for, naming the first few."""
@@ -137,12 +137,21 @@ class ResponseFile(ResponseSource):
         elif find_format(self.path) in ("yaml", "json"):
             self._held[identity] = given
 
-    def _record_at(self, offset: int) -> Any:
+    def _record_of(self, identity: str, offset: int) -> Mapping[str, Any]:
+        """The record of a case, read again; it must still be there."""
         assert self._lines is not None  # the caller has looked
-        with self._lock:
-            self._lines.seek(offset)
-            line = self._lines.readline()
-            return self._reader.read(line.decode("utf-8", "surrogatepass").removeprefix("\ufeff"), 0)
+        try:
+            with self._lock:
+                self._lines.seek(offset)
+                line = self._lines.readline()
+                record = self._reader.read(line.decode("utf-8", "surrogatepass").removeprefix("\ufeff"), 0)
+            if _id_in(record) == identity:
+                return cast(Mapping[str, Any], record)
+        except (Unreadable, BadValue, UnicodeDecodeError, TypeError):
+            pass  # whatever it is now, it is not what was checked
+        raise BadValue(
+            "file-changed", "the responses file changed after it was checked", "run again, and leave it alone"
+        )
 
     def _ids(self) -> Generator[str, None, None]:
         if self._lines is None:

@@ -17,7 +17,7 @@ from tiered_eval.suite.source import DEEPEST, Located, LocatedList, Spelled
 
 __all__ = ["LineReader", "read_json"]
 
-MOST_NODES = 5_000_000
+MOST_NODES = 3_000_000
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _PLAIN_STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')

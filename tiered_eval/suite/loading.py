@@ -207,7 +207,7 @@ class _Loading:
         own_name = self._own_name(plan, scope)
         source = self._responses(plan, responses, scope)
         reading = _Reading(plan, self.file, self.catalogue, defaults, source)
-        stamp = _stamp(plan)
+        stamp = _stamp(plan, source)
         kept: list[Case] = []
         case_count = expectation_count = 0
         for case in reading.cases(self.problems, check_ids=True):
@@ -331,7 +331,7 @@ class _StreamedCases:
         problems.raise_if_any()
 
     def _check_unchanged(self) -> None:
-        if _stamp(self._reading.plan) == self._stamp:
+        if _stamp(self._reading.plan, self._reading.responses) == self._stamp:
             return
         problems = Problems()
         problems.add(
@@ -344,15 +344,16 @@ class _StreamedCases:
         raise SuiteError(problems.errors)
 
 
-def _stamp(plan: _Plan) -> object:
-    """What tells whether a file was changed; None for what is held."""
+def _stamp(plan: _Plan, responses: ResponseFile | None) -> object:
+    """What tells whether a streamed file was changed since; None for what is held."""
     if plan.path is None or not plan.is_stream:
         return None
+    paths = [plan.path] if responses is None else [plan.path, responses.path]
     try:
-        status = plan.path.stat()
+        found = [path.stat() for path in paths]
     except OSError:
         return ()
-    return status.st_ino, status.st_size, status.st_mtime_ns
+    return [(status.st_ino, status.st_size, status.st_mtime_ns) for status in found]
 
 
 def _stream_header(path: Path) -> Mapping[str, Any] | None:

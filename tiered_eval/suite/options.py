@@ -25,6 +25,10 @@ __all__ = [
 ]
 
 HEAVIEST = 1e9
+"""The largest weight; sums of many such weights stay exact enough."""
+
+LONGEST_TEXT = 100_000
+"""Characters of an expected value or a setting; a response may be longer."""
 
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
@@ -77,6 +81,10 @@ def parse_decimal(raw: object) -> Decimal:
     text = None if isinstance(raw, Spelled) and raw.is_flag else text_of(raw)
     if text is None:
         raise BadValue("not-a-number", f"{_shown(raw)} is not a number", "give a number")
+    if len(text) > LONGEST_NUMBER:
+        raise BadValue(
+            "out-of-range", f"a number of {len(text)} characters", "give a number of ordinary size"
+        )
     try:
         number = Decimal(text.strip().removeprefix(".") if text.lower() in (".nan", ".inf") else text.strip())
     except InvalidOperation:
@@ -122,7 +130,7 @@ def parse_text(raw: object) -> str:
     """A text that is not empty.
 
     Raises:
-        BadValue: it is none, is empty, or holds what no text may hold.
+        BadValue: it is none, is empty, too long, or holds what no text may hold.
     """
     text = text_of(raw)
     if text is None:
@@ -132,6 +140,12 @@ def parse_text(raw: object) -> str:
     fault = unusable(text)
     if fault is not None:
         raise fault
+    if len(text) > LONGEST_TEXT:
+        raise BadValue(
+            "too-large",
+            f"a text of {len(text):,} characters",
+            f"expect something shorter; {LONGEST_TEXT:,} characters are the limit",
+        )
     return text
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from tiered_eval.errors import Problem, SuiteError
 
-__all__ = ["Problems", "Unreadable", "too_deep"]
+__all__ = ["KEPT_ERRORS", "Problems", "Unreadable", "too_deep"]
 
 KEPT_ERRORS = 100
 KEPT_WARNINGS = 100
@@ -62,6 +62,9 @@ class Problems:
         severity: Literal["error", "warning"] = "error",
     ) -> None:
         """Note one problem."""
+        if severity == "error" and self.error_count >= KEPT_ERRORS:
+            self.error_count += 1  # a million mistakes are counted, and not put into words
+            return
         self.note(
             Problem(
                 file=file,

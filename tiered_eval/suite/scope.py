@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tiered_eval.catalogue import nearest
 from tiered_eval.suite.options import BadValue
-from tiered_eval.suite.problems import Problems
+from tiered_eval.suite.problems import KEPT_ERRORS, Problems
 
 __all__ = ["Scope"]
 
@@ -42,6 +43,11 @@ class Scope:
             fix=fix,
             severity=severity,
         )
+
+    def nearest(self, name: object, known: tuple[str, ...]) -> str | None:
+        """The known name that was probably meant; None when there is none, or when nobody will read it."""
+        is_told = self.problems.error_count < KEPT_ERRORS
+        return nearest(str(name), known) if is_told else None
 
     def report_bad(self, fault: BadValue, *, field: str, line: int | None = None) -> None:
         """Note a value that cannot be used."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, nearest
+from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo
 from tiered_eval.errors import ConfigError
 from tiered_eval.gate import parse_gate
 from tiered_eval.records import SuiteSettings
@@ -52,7 +52,7 @@ def read_settings(raw: Mapping[str, Any], scope: Scope) -> SuiteSettings:
     """The settings of a suite; what is wrong is reported to ``scope``."""
     for name in raw:
         if name not in SUITE_NAMES:
-            meant = nearest(str(name), SUITE_NAMES)
+            meant = scope.nearest(name, SUITE_NAMES)
             scope.report(
                 "unknown-field",
                 f'a suite has no field "{name}"',
@@ -110,7 +110,7 @@ def _mapping(raw: Mapping[str, Any], name: str, known: tuple[str, ...], scope: S
         return {}
     for key in given:
         if key not in known:
-            meant = nearest(str(key), known)
+            meant = scope.nearest(key, known)
             scope.report(
                 "unknown-field",
                 f'{name} has no field "{key}"',
@@ -254,9 +254,9 @@ def _one_kind(
             elif name == "escalate":
                 found = replace(found, escalate=parse_flag(value))
             elif name == "scorer":
-                found = replace(found, scorer=_scorer(value, kind, catalogue))
+                found = replace(found, scorer=_scorer(value, kind, catalogue, scope))
             elif kind is not None:
-                options[name] = parse_option(_known_option(name, known, kind), value)
+                options[name] = parse_option(_known_option(name, known, kind, scope), value)
         except BadValue as fault:
             scope.report_bad(fault, field=f"{place}.{name}", line=line)
     return replace(found, options=options)
@@ -266,11 +266,11 @@ def _options(kind: str | None, scorer: str | None, catalogue: Catalogue) -> dict
     return {} if kind is None else catalogue.options_for(kind, scorer, escalate=True)
 
 
-def _known_option(name: str, known: dict[str, OptionInfo], kind: str) -> OptionInfo:
+def _known_option(name: str, known: dict[str, OptionInfo], kind: str, scope: Scope) -> OptionInfo:
     info = known.get(name)
     if info is not None:
         return info
-    meant = nearest(name, (*known, *_DEFAULT_NAMES))
+    meant = scope.nearest(name, (*known, *_DEFAULT_NAMES))
     raise BadValue(
         "unknown-option",
         f'the kind {kind} has no option "{name}"',
@@ -278,12 +278,12 @@ def _known_option(name: str, known: dict[str, OptionInfo], kind: str) -> OptionI
     )
 
 
-def _scorer(value: object, kind: str | None, catalogue: Catalogue) -> str:
+def _scorer(value: object, kind: str | None, catalogue: Catalogue, scope: Scope) -> str:
     name = value if isinstance(value, str) and not isinstance(value, Spelled) else parse_text(value)
     info = catalogue.find(name)
     names = tuple(scorer.name for scorer in catalogue if kind is None or kind in scorer.kinds)
     if info is None:
-        meant = nearest(name, names)
+        meant = scope.nearest(name, names)
         raise BadValue(
             "unknown-scorer",
             f'there is no scorer "{name}"',

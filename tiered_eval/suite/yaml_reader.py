@@ -18,7 +18,7 @@ from tiered_eval.suite.source import DEEPEST, Located, LocatedList, Spelled
 
 __all__ = ["read_yaml"]
 
-MOST_NODES = 5_000_000
+MOST_NODES = 3_000_000
 
 _TYPED = re.compile(
     r"(?:true|True|TRUE|false|False|FALSE|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)\Z", re.ASCII
