@@ -12,8 +12,9 @@ Needs aiohttp.
 
 from __future__ import annotations
 
+from tiered_eval.testing.loopback.call import LoggedCall
 from tiered_eval.testing.loopback.process import loopback_process
-from tiered_eval.testing.loopback.server import LoggedCall, LoopbackServer, serve_loopback
+from tiered_eval.testing.loopback.server import LoopbackServer, serve_loopback
 from tiered_eval.testing.loopback.settings import FAULTS, LoopbackSettings
 
 __all__ = ["FAULTS", "LoggedCall", "LoopbackServer", "LoopbackSettings", "loopback_process", "serve_loopback"]
