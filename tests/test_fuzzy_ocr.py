@@ -37,6 +37,7 @@ READ = [
     ("cat", "the cat sat", "short, at the edges of a word"),
     ("東京都庁", "場所は東京都庁です", "a script without spaces"),
     ("47.06", "Total 47.O6", "an amount"),
+    ("-47.06", "Total ~47.06", "its sign misread"),
     (
         "8 crates of tea left the port of Leith in May",
         "S crates of tea left the port of Leith in May",
@@ -63,6 +64,17 @@ REFUSED = [
     ("pay 15 pounds", "pay 1.5 pounds", "unsure", "a mark too many in a number"),
     ("pay 1.5 pounds", "pay 15 pounds", "unsure", "a mark lost in a number"),
     ("47.06", "Total l47.06", "unsure", "the number may be longer"),
+    ("-47.06", "Total 47.06", "unsure", "a sign lost"),
+    ("47.06", "Total -47.06", "unsure", "a sign come in"),
+    ("5", "total: , and more", "fail", "no letter of a word stands for a digit"),
+    ("5", "See the total", "unsure", "again, with a letter of its shape"),
+    (
+        "The order of 46 was late",
+        "The order on 546 was late",
+        "unsure",
+        "a digit taken for a letter of the word before",
+    ),
+    ("685.1 litres of oil", "685. litres of oil", "unsure", "a letter of the word behind taken for a digit"),
     (
         "The captain was acquitted of all charges",
         "The captain was convicted of all charges",

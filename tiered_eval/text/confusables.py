@@ -37,6 +37,11 @@ class Glyphs:
     classes: str
     """The class of each glyph, one character each."""
 
+    def gap(self, one: int, other: int) -> str:
+        """What stands between two glyphs, in either order."""
+        left, right = min(one, other), max(one, other)
+        return self.text[self.spans[left][1] : self.spans[right][0]]
+
 
 def read_glyphs(folded: str) -> Glyphs:
     """The glyphs of a folded text with their places."""

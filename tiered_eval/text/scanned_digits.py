@@ -20,12 +20,15 @@ __all__ = ["DigitFault", "find_digit_fault"]
 
 _SEPARATOR = re.compile(r"\s?[.,:;'/·\-]\s?")
 """One mark inside a number; which mark it is, is noise."""
+_SIGN = re.compile(r"(?<![^\s(])[-~]\s?$")
+"""A minus, as scanners read it, with nothing before it that it could join."""
 _SPECK = re.compile(r"[.,'·]")
 """A mark that dirt on the page makes as well."""
 FaultKind: TypeAlias = Literal["changed", "lost", "unclear"]
 """Another value; a value that nobody can tell; a letter that may be the digit or something else."""
 
 _GRAVITY: dict[FaultKind, int] = {"changed": 2, "lost": 1, "unclear": 0}
+_SIDES: tuple[Literal[-1], Literal[1]] = (-1, 1)
 _LIKE_ONE_OR_ZERO = "il|!o"
 
 
@@ -56,25 +59,34 @@ def _fault_at(reading: Reading, place: int) -> DigitFault | None:
     if glyph.isdigit() and glyph != digit:
         return DigitFault("changed", f"{glyph} in place of {digit}")
     likeness = looks_like_digit(glyph, digit)
-    if likeness == "no" or (glyph != digit and _is_glued(reading, place, partner)):
+    is_first = not (place and _goes_on(reading, place - 1))
+    is_last = not _goes_on(reading, place)
+    if likeness == "no":
         return DigitFault("lost", f"{glyph} in place of {digit}")
+    if glyph != digit and any(_is_in_word(reading, place, side, is_first and is_last) for side in _SIDES):
+        return DigitFault("lost", f"{glyph}, a letter of a word, in place of {digit}")
     if likeness == "unclear":
         return DigitFault("unclear", f"{glyph} in place of {digit}")
-    before = None if place and _goes_on(reading, place - 1) else _fault_outside(reading, partner, -1)
-    if _goes_on(reading, place):
-        return before or _fault_inside(reading, place, partner)
-    return before or _fault_outside(reading, partner, 1)
+    before = (_fault_outside(reading, place, -1) or _sign_fault(reading, place)) if is_first else None
+    return before or (_fault_outside(reading, place, 1) if is_last else _fault_inside(reading, place))
 
 
-def _is_glued(reading: Reading, place: int, partner: int) -> bool:
-    """Does a letter that stands for a lone digit belong to the word behind, from which the digit stands apart?"""
-    literal, page = reading.literal, reading.page
-    if place + 1 >= len(literal.glyphs) or partner + 1 >= len(page.glyphs):
+def _is_in_word(reading: Reading, place: int, side: Literal[1, -1], is_alone: bool) -> bool:
+    """Does a letter that stands for a digit belong to a word that the digit does not stand in?"""
+    partner = reading.partners[place] or 0
+    beside = partner + side
+    page = reading.page
+    if not 0 <= beside < len(page.glyphs) or page.gap(partner, beside) or not page.glyphs[beside].isalpha():
         return False
-    if place and _goes_on(reading, place - 1):
-        return False
-    is_apart = literal.spans[place + 1][0] > literal.spans[place][1]
-    return is_apart and page.spans[partner + 1][0] == page.spans[partner][1]
+    if not _stands_for_next(reading, place, side, beside):
+        return True
+    return is_alone and reading.literal.gap(place, place + side) != ""
+
+
+def _stands_for_next(reading: Reading, place: int, side: Literal[1, -1], beside: int) -> bool:
+    """Is a page's glyph the partner of the literal's next glyph to that side?"""
+    ours = place + side
+    return 0 <= ours < len(reading.partners) and reading.partners[ours] == beside
 
 
 def _goes_on(reading: Reading, place: int) -> bool:
@@ -82,35 +94,52 @@ def _goes_on(reading: Reading, place: int) -> bool:
     literal = reading.literal
     if not literal.glyphs[place].isdigit() or not "".join(literal.glyphs[place + 1 : place + 2]).isdigit():
         return False
-    gap = literal.text[literal.spans[place][1] : literal.spans[place + 1][0]]
+    gap = literal.gap(place, place + 1)
     return not gap or _SEPARATOR.fullmatch(gap) is not None
 
 
-def _fault_inside(reading: Reading, place: int, partner: int) -> DigitFault | None:
+def _fault_inside(reading: Reading, place: int) -> DigitFault | None:
     """Between two digits of a number stands what stood there, or another separator."""
-    following = reading.partners[place + 1]
-    if following is None:
+    partner, following = reading.partners[place], reading.partners[place + 1]
+    if partner is None or following is None:
         return None  # lost, and told of where it stands itself
-    literal, page = reading.literal, reading.page
-    ours = literal.text[literal.spans[place][1] : literal.spans[place + 1][0]]
-    theirs = page.text[page.spans[partner][1] : page.spans[following][0]]
-    if bool(ours) == bool(theirs) and (not theirs or _SEPARATOR.fullmatch(theirs)):
+    ours = reading.literal.gap(place, place + 1)
+    theirs = reading.page.gap(partner, following)
+    is_apart = " " in theirs and not reading.page.glyphs[following].isdigit()  # a letter of the next word
+    if bool(ours) == bool(theirs) and (not theirs or _SEPARATOR.fullmatch(theirs)) and not is_apart:
         return None
     kind: FaultKind = "unclear" if not ours and _SPECK.fullmatch(theirs) else "lost"
     return DigitFault(kind, f"{theirs!r} in place of {ours!r} inside a number")
 
 
-def _fault_outside(reading: Reading, partner: int, side: Literal[1, -1]) -> DigitFault | None:
+def _fault_outside(reading: Reading, place: int, side: Literal[1, -1]) -> DigitFault | None:
     """Beside a number's first or last digit stands no further digit that the literal does not have."""
     page = reading.page
+    partner = reading.partners[place] or 0
     beside = partner + side
-    if not 0 <= beside < len(page.glyphs) or beside in reading.partners:
+    if not 0 <= beside < len(page.glyphs):
         return None
-    left, right = sorted((partner, beside))
-    gap = page.text[page.spans[left][1] : page.spans[right][0]]
-    glyph = page.glyphs[beside]
+    gap, glyph = page.gap(partner, beside), page.glyphs[beside]
+    if _stands_for_next(reading, place, side, beside):
+        is_as_close = bool(gap) == bool(reading.literal.gap(place, place + side))
+        if is_as_close or glyph == reading.literal.glyphs[place + side]:
+            return None
     if glyph.isdigit() and (not gap or gap in ".,:/"):
-        return DigitFault("changed", f"the number goes on with {glyph}")
+        kind: FaultKind = "lost" if beside in reading.partners else "changed"
+        return DigitFault(kind, f"the number goes on with {glyph}")
     if not gap and glyph in _LIKE_ONE_OR_ZERO:
         return DigitFault("unclear", f"the number may go on with {glyph}")
+    return None
+
+
+def _sign_fault(reading: Reading, place: int) -> DigitFault | None:
+    """A minus may not be lost; one that comes in may be dirt."""
+    partner = reading.partners[place] or 0
+    ours = _SIGN.search(reading.literal.text, 0, reading.literal.spans[place][0])
+    start = reading.page.spans[partner][0]
+    theirs = _SIGN.search(reading.page.text, max(0, start - 4), start)
+    if ours and not theirs:
+        return DigitFault("lost", "the sign is lost")
+    if theirs and not ours:
+        return DigitFault("unclear", "a sign stands before it")
     return None

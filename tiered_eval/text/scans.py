@@ -168,16 +168,10 @@ def _take_ends(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> Non
         for lost in range(ours + step, stop, step):
             if not 0 <= theirs + step < len(page.glyphs):
                 break
-            if _is_spaced(page, theirs, theirs + step) and not _is_spaced(literal, lost - step, lost):
+            if " " in page.gap(theirs, theirs + step) and " " not in literal.gap(lost - step, lost):
                 break
             theirs += step
             partners[lost] = theirs
-
-
-def _is_spaced(read: Glyphs, one: int, other: int) -> bool:
-    """Does a space stand between two neighbouring glyphs?"""
-    left, right = sorted((one, other))
-    return " " in read.text[read.spans[left][1] : read.spans[right][0]]
 
 
 def _prefer_same(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> None:
