@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiered_eval.text.dates import MONTHS, Day, date_at, find_date, time_at, value_is_date
-from tiered_eval.text.numbers import parse_numbers
+from tiered_eval.text.numbers import is_number_claim, parse_numbers
 
 DATES = [
     ("2026-10-21", Day(2026, 10, 21), "ISO 8601"),
@@ -142,3 +142,13 @@ def test_no_text_makes_it_raise(text: str, at: int):
     date_at(lower, min(at, len(lower)))
     time_at(lower, min(at, len(lower)))
     value_is_date(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["The depot closed on 15 August 2019.", "On 3 May 2026 the firm refused to sign", "the May 2026 report"],
+)
+def test_a_statement_with_a_date_in_it_is_no_date(value: str):
+    """Finding the date would settle nothing: the statement around it is the claim."""
+    assert not value_is_date(value)
+    assert not is_number_claim(value)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.text.dates import Day, find_date
+from tiered_eval.text.dates import Day, find_date, value_is_date
 from tiered_eval.text.number_readings import parse_numbers
 from tiered_eval.text.numerals import fold
 from tiered_eval.text.readings import Reading
@@ -210,8 +210,8 @@ def is_number_claim(value: object) -> bool:
     except ConfigError:
         return False
     reading = claim.reading
-    if reading.kind == "date":
-        return True
+    if reading.kind == "date" and value_is_date(text):
+        return True  # a date and nothing else; a sentence with a date in it is a statement
     if reading.doubt in (
         "leading zeros",
         "joined to what stands before it",
