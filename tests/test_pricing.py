@@ -283,20 +283,33 @@ tokens = st.integers(0, 400_000)
     output=st.integers(0, 5_000),
     shares=st.tuples(*[st.floats(0, 1 / 3)] * 3),
     slack=st.integers(0, 300_000),
+    tier=st.sampled_from([None, "default", "standard", "priority", "fast", "flex", "batch"]),
 )
-def test_no_usage_within_the_bounds_costs_more_than_the_worst_case(model, prompt, output, shares, slack):
-    """Whatever is cached, written or long: the worst case holds."""
+def test_no_usage_within_the_bounds_costs_more_than_the_worst_case(
+    model, prompt, output, shares, slack, tier
+):
+    """Whatever is cached, written or long, and whichever tier served: the worst case holds."""
     usage = Usage(
         input_tokens=prompt,
         output_tokens=output,
         cache_read_tokens=int(prompt * shares[0]),
         cache_write_tokens=int(prompt * shares[1]),
         cache_write_long_tokens=int(prompt * shares[2]),
+        service_tier=tier,
     )
 
     worst = BOOK.price(model).worst_case_pico(prompt + slack, output, AT)
 
     assert BOOK.cost_pico(usage, model, AT) <= worst
+
+
+@pytest.mark.parametrize("tier", [None, "default", "priority", "fast", "flex", "batch"])
+@pytest.mark.parametrize("model", ["openai:gpt-6-luna", "openai:gpt-5.5", "openai:gpt-5.4-mini"])
+def test_the_worst_case_holds_in_every_tier_that_may_serve(model: str, tier: str | None):
+    """An account may be served at a dearer tier than was asked for, by its own settings."""
+    usage = Usage(input_tokens=1_000, output_tokens=50_000, service_tier=tier)
+
+    assert BOOK.cost_pico(usage, model, AT) <= BOOK.price(model).worst_case_pico(1_000, 50_000, AT)
 
 
 @given(text=st.text(max_size=200), system=st.text(max_size=50))

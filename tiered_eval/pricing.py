@@ -64,6 +64,8 @@ NONCE_BYTES = 64
 MESSAGE_TOKENS = 16
 FIXED_TOKENS = 512
 """What the provider adds by itself: roles, separators, its own instructions for a schema."""
+TIERS_UNASKED = {"openai": ("default", "fast", "priority")}
+"""Service tiers, by provider id, that an account's own settings may serve although nobody asked for them."""
 PRICE_CHANGE_WINDOW = timedelta(hours=1)
 """A call may cross a dated price change: the dearer of now and then is its worst case."""
 PRICES_FILE_LIMIT_BYTES = 1_000_000
@@ -138,6 +140,8 @@ class Price:
     rates_at: Callable[[datetime, str | None], Rates]
     """Rates at a time, for the service tier that served."""
     has_free_output: bool = False
+    tiers_unasked: tuple[str, ...] = ()
+    """Service tiers that may serve a call although it does not ask for them."""
     _candidates: dict[datetime, tuple[Rates, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def cost_pico(self, usage: Usage, at: datetime) -> int:
@@ -163,7 +167,8 @@ class Price:
         found = self._candidates.get(minute)
         if found is None:
             moments = (at, at + PRICE_CHANGE_WINDOW)
-            rates = (self.rates_at(moment, tier) for moment in moments for tier in (None, "default"))
+            tiers = (None, *self.tiers_unasked)
+            rates = (self.rates_at(moment, tier) for moment in moments for tier in tiers)
             self._candidates.clear()
             found = self._candidates[minute] = tuple(dict.fromkeys(rates))
         return found
@@ -351,6 +356,7 @@ def _price_from_data(model: str) -> Price:
         source=f"genai-prices {version('genai-prices')}: {provider.id}/{info.id}",
         rates_at=_dated_rates(model, provider, info),
         has_free_output=prefix in UNPRICED_OUTPUT,
+        tiers_unasked=TIERS_UNASKED.get(provider.id, ()),
     )
     price.rates_at(datetime.now(UTC), None)
     return price
