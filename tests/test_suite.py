@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tracemalloc
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -476,6 +477,27 @@ def test_responses_may_be_structured(
     assert dict(case.fields) == fields
 
 
+INPUTS = [
+    ("text", '"When?"', "When?"),
+    ("a number", "4471", "4471"),
+    ("one message", '[{"role": "user", "content": "When?"}]', "When?"),
+    (
+        "a chat",
+        '[{"role": "system", "content": "Be brief."}, {"role": "user", "content": [{"type": "text", "text": "When?"}]}]',
+        "system: Be brief.\n\nuser: When?",
+    ),
+    ("JSON", '{"b": 1, "answer": "no text of its own"}', '{"answer": "no text of its own", "b": 1}'),
+]
+
+
+@pytest.mark.parametrize(("why", "written", "text"), INPUTS, ids=[row[0] for row in INPUTS])
+def test_inputs_may_be_chats(why: str, written: str, text: str, tmp_path: Path):
+    """An input is text; the messages of a chat are joined, and anything else is kept as JSON."""
+    line = '{"id": "q1", "response": "x", "input": ' + written + ', "expect": [{"must-contain": "fee"}]}'
+
+    assert only_case(load(tmp_path, line, "suite.jsonl")).input == text
+
+
 def test_fields_may_stand_beside_a_text(tmp_path: Path):
     """`fields` and `tool_calls` of a case are its structured parts."""
     text = "cases: [{id: q1, response: x, fields: {total: 45}, tool_calls: [{name: lookup}], expect: [{must-contain: fee}]}]"
@@ -613,6 +635,40 @@ def test_a_file_that_changed_after_it_was_checked_is_refused(tmp_path: Path):
 
     with pytest.raises(SuiteError, match="file-changed"):
         list(suite.cases)
+
+
+def test_responses_that_changed_after_they_were_checked_are_refused(tmp_path: Path):
+    """A response that is no longer the one that was checked is never scored."""
+    path = write(tmp_path, '{"id": "q1", "expect": [{"must-contain": "One"}]}\n', "s.jsonl")
+    responses = write(tmp_path, '{"id": "q1", "output": "One"}\n', "r.jsonl")
+    suite = load_suite(path, responses=responses)
+    cases = iter(load_suite(path, responses=responses).cases)
+    responses.write_text('{"id": "q2", "output": "Two"}\n')
+
+    with pytest.raises(SuiteError, match="file-changed"):
+        next(cases)
+    with pytest.raises(SuiteError, match="file-changed"):
+        list(suite.cases)
+
+
+def test_a_stream_needs_no_memory_for_its_cases(tmp_path: Path):
+    """Checking three thousand cases and going through them holds no more than a few of them."""
+    text = "".join(
+        json.dumps({**CASE, "id": f"q{number}", "response": "x" * 500}) + "\n" for number in range(3_000)
+    )
+    path = write(tmp_path, text, "s.jsonl")
+    del text
+    load_suite(path)  # what is loaded and kept once is no part of the question
+
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in load_suite(path).cases)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert count == 3_000
+    assert peak < 700_000
 
 
 def test_python_code_runs_only_when_it_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from tiered_eval.records import Case, Expectation, Where
 from tiered_eval.suite.expectations import ExpectationReader
-from tiered_eval.suite.messages import Response, read_response
-from tiered_eval.suite.options import BadValue, parse_flag, parse_json, parse_text, parse_texts, unusable
+from tiered_eval.suite.messages import Response, read_input, read_response
+from tiered_eval.suite.options import BadValue, parse_flag, parse_json, parse_text, parse_texts
 from tiered_eval.suite.scope import Scope
-from tiered_eval.suite.source import line_of, text_of
+from tiered_eval.suite.source import line_of
 
 __all__ = ["ANSWER_NAMES", "CASE_NAMES", "RESPONSE_NAMES", "CaseReader", "ResponseSource", "read_id"]
 
@@ -241,14 +241,7 @@ class CaseReader:
         if given is None:
             return None
         try:
-            if isinstance(given, list | tuple | Mapping):
-                return read_response(given)[0]
-            text = text_of(given)
-            if text is None:
-                return parse_text(given)
-            if (fault := unusable(text)) is not None:
-                raise fault
-            return text
+            return read_input(given)
         except BadValue as fault:
             scope.report_bad(fault, field=name or "input", line=line_of(raw, name, scope.line))
             return None
@@ -296,7 +289,7 @@ class CaseReader:
         return checked if checked is None or case.where is None else replace(checked, where=case.where)
 
 
-class ResponseSource:
+class ResponseSource(Protocol):
     """Where responses by id come from; see :mod:`tiered_eval.suite.join`."""
 
     def find(self, identity: str) -> Response | None:
@@ -305,7 +298,7 @@ class ResponseSource:
         Raises:
             BadValue: there is one, and it cannot be used.
         """
-        raise NotImplementedError
+        ...
 
 
 def read_id(raw: object) -> str:

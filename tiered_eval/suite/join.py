@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from tiered_eval.suite.cases import RESPONSE_NAMES, ResponseSource, read_id
+from tiered_eval.suite.cases import RESPONSE_NAMES, read_id
 from tiered_eval.suite.files import open_regular
 from tiered_eval.suite.json_reader import LineReader
 from tiered_eval.suite.messages import Response, read_response
@@ -34,7 +34,7 @@ _TEXT_NAMES = (*RESPONSE_NAMES, "answer", "text", "content", "message", "choices
 _LIST_NAMES = ("responses", "cases", "results")
 
 
-class ResponseFile(ResponseSource):
+class ResponseFile:
     """The responses of one file; every record is checked when it is made."""
 
     def __init__(self, path: Path, problems: Problems) -> None:

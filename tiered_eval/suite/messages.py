@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from tiered_eval.suite.options import BadValue, parse_json, unusable
 from tiered_eval.suite.source import Spelled, plain, text_of
 
-__all__ = ["Response", "read_response"]
+__all__ = ["Response", "read_input", "read_response"]
 
 Response: TypeAlias = tuple[str, Mapping[str, Any]]
 """The text of a response, and its structured parts."""
@@ -49,6 +49,25 @@ def read_response(raw: object) -> Response:
             return ("true" if raw else "false"), _NOTHING
         raise BadValue("not-text", f"a {type(raw).__name__} is no response", "give text, or JSON")
     return text, _NOTHING
+
+
+def read_input(raw: object) -> str:
+    """What a system was asked: a text, the messages of a chat (the roles named where there are several), or JSON.
+
+    Raises:
+        BadValue: it is none of them, or holds what no text may hold.
+    """
+    if not isinstance(raw, Mapping | list | tuple):
+        return read_response(raw)[0]
+    value = parse_json(raw)
+    if isinstance(value, list) and value and all(_is_message(message) for message in value):
+        said = [(message["role"], _text_in(message) or "") for message in value]
+        return said[0][1] if len(said) == 1 else "\n\n".join(f"{role}: {text}" for role, text in said)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _is_message(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("role"), str) and "content" in value
 
 
 def _text_in(value: Any) -> str | None:
