@@ -210,8 +210,8 @@ def is_number_claim(value: object) -> bool:
     except ConfigError:
         return False
     reading = claim.reading
-    if reading.kind == "date" and value_is_date(text):
-        return True  # a date and nothing else; a sentence with a date in it is a statement
+    if reading.kind == "date":
+        return value_is_date(text)  # a date and nothing else; a sentence with a date in it is a statement
     if reading.doubt in (
         "leading zeros",
         "joined to what stands before it",
