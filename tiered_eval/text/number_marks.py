@@ -20,7 +20,7 @@ from tiered_eval.text.number_words import WORDS, WordNumber, find_word_numbers
 from tiered_eval.text.numerals import EXACT, NUMERAL, VULGAR, decimal_mark, fold, read_run, superscript
 from tiered_eval.text.readings import Reading
 
-__all__ = ["Mark", "Page", "has_digit", "may_match"]
+__all__ = ["MOST_FOUND", "Mark", "Page", "has_digit", "may_match"]
 
 _ANY_WORD = re2.compile(rf"(?i)\b(?:{'|'.join(sorted(WORDS))})\b")
 
@@ -64,6 +64,10 @@ _MONTH_STARTS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", 
 _IN_DATES = frozenset("-/.年")
 
 
+MOST_FOUND = 20_000
+"""Numbers, identifiers included, that are looked at in one text: it bounds the time, whatever the text."""
+
+
 class Page:
     """A text, folded, and how far its numbers have been found."""
 
@@ -76,6 +80,9 @@ class Page:
         self._has_month = any(month in self.lower for month in _MONTH_STARTS)
         self._decimal_mark: tuple[str | None] | None = None
         self._last_item = 0
+        self.is_cut = False
+        """Once all marks are taken: does the text hold more than were looked at?"""
+        self._looked_at = 0
         self._said = 0
         """Where the number word that was found last ended, with its unit."""
         self._glue = -1
@@ -88,10 +95,15 @@ class Page:
 
     def marks(self) -> Iterator[Mark | Reading]:
         """Numbers and dates in order of place; identifiers are left out."""
-        words = find_word_numbers(self.lower) if may_match(_ANY_WORD, self.lower) else []
+        words = find_word_numbers(self.lower, limit=MOST_FOUND) if may_match(_ANY_WORD, self.lower) else []
+        self.is_cut = len(words) > MOST_FOUND
         at = upcoming = 0
         while found := NUMERAL.search(self.folded, at):
             start, at = found.span()
+            self._looked_at += 1
+            if self._looked_at > MOST_FOUND:
+                self.is_cut = True
+                break
             while upcoming < len(words) and words[upcoming].start < start:
                 yield from self._word(words[upcoming])
                 upcoming += 1
@@ -176,6 +188,7 @@ class Page:
             yield fraction
             return
         pieces = read_run(found[0], self.decimal_mark)
+        self._looked_at += len(pieces)
         for index, piece in enumerate(pieces):
             is_last = index == len(pieces) - 1
             stop, power = (

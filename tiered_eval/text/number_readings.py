@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import islice
 from typing import Literal
 
 import re2
@@ -23,10 +22,7 @@ from tiered_eval.text.number_words import WORDS
 from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.readings import Kind, Reading
 
-__all__ = ["MAX_READINGS", "parse_numbers"]
-
-MAX_READINGS = 20_000
-"""What is beyond is not read; an ``unread`` reading at the end says so."""
+__all__ = ["parse_numbers"]
 
 _ANY_NUMBER = re2.compile(rf"(?i)\p{{Nd}}|[¼½¾⅐-⅞]|\b(?:{'|'.join(sorted(WORDS))})\b")
 """One look decides for most responses that there is nothing to read. RE2 is eight times faster here than re."""
@@ -57,9 +53,8 @@ def _scaled(mark: Mark, power: int) -> Decimal:
 
 def _join(page: Page) -> Iterator[Reading]:
     """Join neighbours to ranges; pass chains of dashes (telephone numbers, identifiers) over."""
-    found = list(islice(page.marks(), MAX_READINGS + 1))
-    is_cut = len(found) > MAX_READINGS
-    index, end = 0, len(found) - is_cut
+    found = list(page.marks())
+    index, end = 0, len(found)
     while index < end:
         mark = found[index]
         following = found[index + 1] if index + 1 < end else None
@@ -74,7 +69,7 @@ def _join(page: Page) -> Iterator[Reading]:
         else:
             yield _reading(page, mark)
             index += 1
-    if is_cut:
+    if page.is_cut:
         at = len(page.folded)
         yield Reading(kind="unread", start=at, end=at, doubt="more numbers than are read")
 

@@ -81,6 +81,7 @@ _NOT_A_COUNT_AFTER = re.compile(
 )
 _A_SHARE = re.compile(r" (?:of an?|of|an?)\b")
 
+MOST = 20_000
 MAX_WORDS = 40
 """Longer chains of number words are cut: no number needs more."""
 
@@ -103,11 +104,13 @@ class _Word(NamedTuple):
     end: int
 
 
-def find_word_numbers(lower: str, at: int = 0) -> list[WordNumber]:
-    """The numbers in words of a lower-case text, from offset ``at`` on."""
+def find_word_numbers(lower: str, *, limit: int = MOST) -> list[WordNumber]:
+    """The first numbers in words of a lower-case text: ``limit`` of them, or one more where there are more."""
     found: list[WordNumber] = []
     chain: list[_Word] = []
-    for match in NUMBER_WORD.finditer(lower, at):
+    for match in NUMBER_WORD.finditer(lower):
+        if len(found) > limit:
+            return found
         if found and match.start() < found[-1].end:
             continue  # a digit of "three point one four"
         word = _Word(match[0], match.start(), match.end())

@@ -42,7 +42,8 @@ def _vulgar(character: str) -> Decimal:
 VULGAR = {character: _vulgar(character) for character in _VULGAR_CHARACTERS}
 
 NUMERAL = re.compile(rf"[0-9{_VULGAR_CHARACTERS}][0-9]*(?:(?:[.,'\u00a0]|[ ](?=[0-9]{{3}}(?![0-9])))[0-9]+)*")
-"""A run of digits and the separators between them, in folded text; or one fraction character."""
+"""A run of digits and the separators between them, in folded text; or one fraction character. The number of groups is
+bounded since the engine remembers each."""
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _SUPERSCRIPT_RUN = re.compile("[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}")
@@ -145,11 +146,11 @@ def read_run(run: str, mark: Callable[[], str | None]) -> tuple[Numeral, ...]:
         return (_whole(0, run),) if len(run) <= MAX_DIGITS else ()
     if run[0] in VULGAR:
         return (Numeral(0, 1, VULGAR[run[0]]),)
+    if len(run) > MAX_DIGITS:
+        return _separate(run)
     separators = "".join(_SEPARATORS.findall(run))
     groups = _SEPARATORS.split(run)
     kinds = set(separators)
-    if len(run) > MAX_DIGITS:
-        return _separate(run)
     if kinds == {","}:
         return _commas(run, groups, mark)
     if kinds == {"."}:
