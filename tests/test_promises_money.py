@@ -20,13 +20,16 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from gateways import contents_below
 
 from tiered_eval.calls import Gateway
 from tiered_eval.errors import BudgetExceeded, ProviderError, UnreadableReply
 from tiered_eval.ledger import Ledger
 from tiered_eval.pricing import PriceBook
+from tiered_eval.providers.registry import ProviderSettings, open_provider
 from tiered_eval.records import ModelReply, ModelRequest, Usage
 from tiered_eval.testing.clock import HandClock
+from tiered_eval.testing.loopback import LoopbackSettings, serve_loopback
 from tiered_eval.testing.scripted import Asked, ScriptedProvider, Step, fault, make_request
 
 MODEL = "scripted:small"
@@ -162,6 +165,62 @@ async def test_a_cap_of_nothing_lets_nothing_out(tmp_path: Path):
     run = await run_under_cap(tmp_path, provider, cap=0, calls=5, seed=0)
 
     assert (run.refused, provider.asked) == (5, [])
+
+
+# ── real SDKs, real HTTP, every fault ────────────────────────────────────────────────────────────
+
+WIRE_FAULTS = dict.fromkeys(
+    "429 500 502 503 529 html html-200 reset malformed truncated hang error-200 refusal empty cut "
+    "null-choices wrong-nonce fenced".split(),
+    0.02,
+)
+KEY = "sk-planted-0123456789abcdef"
+
+
+@pytest.mark.parametrize("prefix", ["openai", "anthropic"])
+async def test_the_books_enclose_the_vendors_bill(tmp_path: Path, prefix: str, monkeypatch, caplog):
+    """Through the real SDK, with every fault of the wire: settled <= billed <= settled + unknown <= cap; no key anywhere."""
+    monkeypatch.setenv(f"{prefix.upper()}_API_KEY", KEY)
+    caplog.set_level("DEBUG")
+    model = f"{prefix}:judge"
+    clock = HandClock(moves_itself=True)
+    errors: list[str] = []
+    cap = Decimal("0.005")
+    async with serve_loopback(LoopbackSettings(fault_rates=WIRE_FAULTS, api_key=KEY, seed=3)) as server:
+        url = server.url + ("/v1" if prefix == "openai" else "")
+        settings = ProviderSettings(base_urls={prefix: url})
+        async with Gateway(
+            home=tmp_path,
+            run="run",
+            prices=PriceBook({model: {"input": Decimal("0.1"), "output": Decimal("0.5")}}),
+            open_provider=lambda name: open_provider(name, settings=settings),
+            cap_usd=cap,
+            request_timeout_s=0.4,
+            clock=clock,
+            sleep=clock.sleep,
+            rng=random.Random(0),
+        ) as gateway:
+
+            async def ask(number: int) -> None:
+                try:
+                    await gateway.complete(make_request(f"q{number}", max_tokens=200), read, models=[model])
+                except (ProviderError, BudgetExceeded) as error:
+                    errors.append(f"{type(error).__name__} {error}")
+
+            await asyncio.gather(*(ask(number) for number in range(80)))
+            statistics = gateway.statistics()
+        billed, kinds = server.charged_pico, {call.fault for call in server.log}
+    with Ledger.open(tmp_path) as ledger:
+        totals = ledger.totals()
+
+    assert len(kinds) > 12
+    assert totals.settled <= billed <= totals.settled + totals.unknown
+    assert totals.settled + totals.unknown <= cap * 10**12
+    assert totals.reserved == 0
+    assert statistics.spend.settled_usd == Decimal(totals.settled).scaleb(-12)
+    assert statistics.warnings == ()
+    assert KEY not in "".join(errors) + caplog.text
+    assert not any(KEY.encode() in content for content in contents_below(tmp_path))
 
 
 # ── several processes, and kills ─────────────────────────────────────────────────────────────────
