@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiered_eval.text.polarity import doubt_at, find_cues, has_negation, polarity
+from tiered_eval.text.polarity import doubt_at, find_cues, has_negation, kept_cues, polarity
 
 NEGATED = [
     ("The invoice is not due", "not"),
@@ -136,6 +136,9 @@ PLAIN = [
     ("The song “Can't Wait” is [PO-7].", "a cue inside a title"),
     ("Is it late? The order is [PO-7].", "the question is another sentence"),
     ("The order that has no date is [PO-7].", "the denial ends with its relative clause"),
+    ("The total (not counting freight) is [45.20].", "the denial ends with its bracket"),
+    ("The buyer asked: [Did it ship?]", "a question, wanted as one"),
+    ("If the order is late, pay by [June 4].", "a condition that supposes nothing"),
     ("It is [PO-7], and PO-8 has no date.", "a denial behind, of something else"),
     ("[PO-7] has no due date.", "it has none of something, and is there"),
     ("It is due [45 days] or so after receipt.", "or so"),
@@ -168,7 +171,13 @@ def test_kept_cues_lead_to_the_same_doubt(text: str):
     """Cues of the whole text, kept by the caller, change the cost and not the answer."""
     plain, start, end = marked("A first line of no interest. " * 20 + "\n" + text)
 
-    assert doubt_at(plain, start, end, find_cues(plain)) == doubt_at(plain, start, end)
+    assert doubt_at(plain, start, end, kept_cues(plain)) == doubt_at(plain, start, end)
+
+
+def test_cues_of_a_long_text_are_not_kept():
+    """A text full of cues costs no more than the neighbourhood of a match."""
+    assert kept_cues("not " * 10_000) is None
+    assert kept_cues("not " * 10) == find_cues("not " * 10)
 
 
 def test_a_cue_far_away_does_not_reach():

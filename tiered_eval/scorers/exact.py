@@ -14,8 +14,10 @@ from functools import lru_cache
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.text.edges import Edges, edges_at
+from tiered_eval.text.guards import objection_around
 from tiered_eval.text.normalise import Normalised, normalise, normalise_cased
-from tiered_eval.text.polarity import doubt_at, find_cues
+from tiered_eval.text.passages import passages
+from tiered_eval.text.polarity import doubt_at, kept_cues
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Exact"]
@@ -23,6 +25,8 @@ __all__ = ["Exact"]
 _MOST_LOOKED_AT = 64
 """Places looked at before giving up, so that a long response made of near misses costs little."""
 _QUOTE_LENGTH = 200
+_STATEMENT_SPACES = 3
+"""From four words on the literal says something, and the sentence around it may take that back: "not only", "..., but I hadn't"."""
 _ABSENT = Outcome("fail", "not in the response", 0.0)
 
 
@@ -98,7 +102,9 @@ def _judged(folded: Normalised, start: int, end: int, subject: Subject, edges: E
     if edges.state == "doubtful":
         doubt: str | None = f"joined to other words in {edges.around!r}"
     else:
-        doubt = doubt_at(subject.text, begin, stop, subject.view(find_cues))
+        doubt = doubt_at(subject.text, begin, stop, subject.view(kept_cues))
+        if doubt is None and folded.text.count(" ", start, end) >= _STATEMENT_SPACES:
+            doubt = objection_around(subject.text[begin:stop], subject.view(passages), begin)
     evidence = _evidence(subject.text, begin, stop)
     if doubt is None:
         return Outcome("pass", "stands in the response", 1.0, evidence)

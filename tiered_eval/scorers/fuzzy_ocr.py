@@ -15,7 +15,7 @@ from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.text.edges import edges_at
 from tiered_eval.text.normalise import Normalised
-from tiered_eval.text.polarity import doubt_at, find_cues
+from tiered_eval.text.polarity import doubt_at, kept_cues
 from tiered_eval.text.scanned_digits import DigitFault, find_digit_fault
 from tiered_eval.text.scanned_words import find_word_fault
 from tiered_eval.text.scans import Reading, literal_glyphs, readings, scan
@@ -111,5 +111,5 @@ def _objection(reading: Reading, folded: Normalised) -> str | None:
 
 def _doubt(reading: Reading, subject: Subject, start: int, end: int) -> str | None:
     """As for any match; but a literal that is a question may stand in one."""
-    doubt = doubt_at(subject.text, start, end, subject.view(find_cues))
+    doubt = doubt_at(subject.text, start, end, subject.view(kept_cues))
     return None if doubt == "asked" and "?" in reading.literal.text else doubt

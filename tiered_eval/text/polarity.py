@@ -19,7 +19,7 @@ from typing import Literal
 from tiered_eval.text.cues import Cue, find_cues, in_place_lower
 from tiered_eval.text.quotation import quotation_doubt, quotations
 
-__all__ = ["Cue", "doubt_at", "find_cues", "has_negation", "polarity"]
+__all__ = ["Cue", "doubt_at", "find_cues", "has_negation", "kept_cues", "polarity"]
 
 _DENIALS = ("denial", "aside")
 _DOUBTS = {"hypothetical": "hypothetical", "report": "reported", "choice": "one of several"}
@@ -27,6 +27,8 @@ _DOUBTS = {"hypothetical": "hypothetical", "report": "reported", "choice": "one 
 _LOOK_BEFORE = 240
 _LOOK_AFTER = 60
 """Characters around a match in which cues are looked for; clauses are shorter."""
+
+_LONG_TEXT = 20_000
 
 _ENDS_REACH = re.compile(
     r"[.!?](?=\s|$)|[;:\n—]|\s[–-]{1,2}\s"
@@ -79,6 +81,14 @@ def doubt_at(text: str, start: int, end: int, cues: Sequence[Cue] | None = None)
     if _is_candidate(text, start, end):
         return "one of several"
     return quotation_doubt(text, start, end)
+
+
+def kept_cues(text: str) -> tuple[Cue, ...] | None:
+    """What to hand to :func:`doubt_at` for several matches in one text; a pure function, fit for ``subject.view``.
+
+    None for a long text: there it costs less to look around each match than through all of it.
+    """
+    return find_cues(text) if len(text) <= _LONG_TEXT else None
 
 
 def _is_candidate(text: str, start: int, end: int) -> bool:
