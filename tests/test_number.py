@@ -359,7 +359,7 @@ NUMBER_CLAIMS = [
     ("45", True), ("45 days", True), ("$1,200", True), ("45%", True), ("45-60", True), ("at least 45", True),
     ("3.5 million users", True), ("45 printed pages", True), ("Oct 21st 2026", True), ("2026-10-21", True),
     ("forty-five", True), ("in 1776", True), ("14:30", True), (45, True), (4.5, True), (Decimal("4.5"), True), (date(2026, 1, 2), True),
-    ("net 45", False), ("PO-4471", False), ("007", False), ("7 Eleven", False), ("Fifty Shades", False),
+    ("in April 1917", True), ("Signed on 21 October 2026", False), ("21 October 2026 is the day", False), ("net 45", False), ("PO-4471", False), ("007", False), ("7 Eleven", False), ("Fifty Shades", False),
     ("one", False), ("first", False), ("Chapter 5", False), ("v1.45", False), ("1.2.3", False), ("45 days and 3 hours", False),
     ("The term is 45 days", False), ("45 is the limit", False), ("", False), ("Paris", False), (True, False), (None, False),
     ("555-1234", False), ("one-two", False), ("192.168.1.1", False),

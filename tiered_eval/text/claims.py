@@ -210,8 +210,8 @@ def is_number_claim(value: object) -> bool:
     except ConfigError:
         return False
     reading = claim.reading
-    if reading.kind == "date":
-        return value_is_date(text)  # a date and nothing else; a sentence with a date in it is a statement
+    if reading.kind == "date" and value_is_date(text):
+        return True
     if reading.doubt in (
         "leading zeros",
         "joined to what stands before it",
@@ -219,6 +219,6 @@ def is_number_claim(value: object) -> bool:
         "part of a label",
     ):
         return False
-    before, after = text[: reading.start].lower(), text[reading.end :].strip(" .,!*\"')")
+    before, after = text[: reading.start].lower(), text[reading.end :].strip(" .,:!*\"')")
     is_bare = after == "" or (claim.noun is not None and after == after.lower())
     return is_bare and _ASIDE.fullmatch(before) is not None
