@@ -451,6 +451,24 @@ LINE_ROWS = [
     lines("a header in a case", '{"suite": {"name": "x"}, "id": "q1", "response": "x", "expect": [{"must-contain": "fee"}]}', "unknown-field", "q1"),
 ]  # fmt: skip
 
+CASE_LINE = '{"id": "q1", "response": "x", "expect": [{"must-contain": "fee"}]}'
+HEADER_ROWS = [
+    Row(why, f"{header}\n{CASE_LINE}\n", rule, line, case_id, "suite.jsonl")
+    for why, header, rule, line, case_id in [
+        ("a header with a setting, mistyped", '{"suite": {"nam": "x"}}', "unknown-field", 1, None),
+        (
+            "a header with a key given twice",
+            '{"suite": {"name": "x", "name": "y"}}',
+            "duplicate-key",
+            1,
+            None,
+        ),
+        ("a header with cases", '{"suite": {"cases": []}}', "bad-suite", 1, None),
+        ("a header with a budget of NaN", '{"suite": {"budget": {"usd": NaN}}}', "not-finite", 1, None),
+        ("a header with a budget below zero", '{"suite": {"budget": {"usd": -1}}}', "out-of-range", 1, None),
+    ]
+]
+
 TABLE_ROWS = [
     table("only headings", "id,response,must-contain\n", "no-cases", None, None),  # type: ignore[arg-type]
     table(
@@ -497,7 +515,7 @@ TABLE_ROWS = [
     table("a NUL in a cell", "id,response,must-contain\nq1,a\0b,fee\n", "nul-character", 2, None),
 ]
 
-ROWS = [*FILE_ROWS, *CASE_ROWS, *ENTRY_ROWS, *SETTING_ROWS, *LINE_ROWS, *TABLE_ROWS]
+ROWS = [*FILE_ROWS, *CASE_ROWS, *ENTRY_ROWS, *SETTING_ROWS, *LINE_ROWS, *HEADER_ROWS, *TABLE_ROWS]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.why for row in ROWS])

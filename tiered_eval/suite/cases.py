@@ -215,6 +215,8 @@ class CaseReader:
     def _report_missing(
         self, raw: Mapping[str, Any], name: str | None, scope: Scope, line: int | None
     ) -> None:
+        if self.responses is not None and not self.responses.is_whole:
+            return
         if self.responses is not None:
             message, fix = "the responses file has no response with this id", "add it, or disable the case"
         elif name is not None:
@@ -291,6 +293,9 @@ class CaseReader:
 
 class ResponseSource(Protocol):
     """Where responses by id come from; see :mod:`tiered_eval.suite.join`."""
+
+    is_whole: bool
+    """Could all of it be read? Else what is missing has been reported already."""
 
     def find(self, identity: str) -> Response | None:
         """The response of a case; None when there is none.

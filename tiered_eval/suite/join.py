@@ -37,8 +37,9 @@ _LIST_NAMES = ("responses", "cases", "results")
 class ResponseFile:
     """The responses of one file; every record is checked when it is made."""
 
-    def __init__(self, path: Path, problems: Problems) -> None:
+    def __init__(self, path: Path, problems: Problems, *, is_refused: bool = False) -> None:
         self.path = path
+        self.is_whole = not is_refused
         self._scope = Scope(str(path), problems)
         self._held: dict[str, Any] = {}
         self._seen = SeenIds(with_places=True)
@@ -47,10 +48,13 @@ class ResponseFile:
         self._lines: BinaryIO | None = None
         self._reader = LineReader()
         self._lock = threading.Lock()
+        before = problems.error_count
         try:
-            self._index()
+            if not is_refused:
+                self._index()
         except Unreadable as fault:
             problems.note_unreadable(str(path), fault)
+        self.is_whole = self.is_whole and problems.error_count == before
         self._used = bytearray(self._seen.slots)
 
     def find(self, identity: str) -> Response | None:
@@ -67,7 +71,7 @@ class ResponseFile:
     def report_unused(self) -> None:
         """Warn of responses that no case asked for, naming the first few."""
         count = len(self._seen) - self._used_count
-        if not count:
+        if not count or not self.is_whole:
             return
         with closing(self._ids()) as ids:
             unused = list(islice((identity for identity in ids if not self._is_used(identity)), 5))

@@ -30,6 +30,8 @@ class Unreadable(Exception):  # internal: always becomes a Problem
         self.message = message
         self.fix = fix
         self.field = field
+        self.file: str | None = None
+        """Where it is not the file that is being read."""
         super().__init__(message)
 
 
