@@ -241,6 +241,25 @@ async def test_one_attempt_is_one_request():
         assert len(server.log) == 3
 
 
+async def test_reply_without_end_is_not_taken_into_memory(monkeypatch: pytest.MonkeyPatch):
+    """A server that sends more than an honest reply can hold is cut off."""
+    monkeypatch.setattr("tiered_eval.providers.sdk._LONGEST_REPLY", 100)
+    async with serve_loopback() as server, opened("openai", server) as provider:
+        with pytest.raises(ProviderUnavailable) as caught:
+            await ask(provider)
+
+    assert caught.value.billed == "maybe"
+
+
+async def test_lone_surrogate_does_not_break_a_call():
+    """Text that UTF-8 cannot carry is sent with a question mark in its place."""
+    async with serve_loopback() as server, opened("openai", server) as provider:
+        await ask(provider, replace(REQUEST, user=("DATA ", "\nbad \ud800 text\nEND OF DATA ", "")))
+        prompt = server.log[0].prompt
+
+    assert "bad ? text" in prompt
+
+
 # --- keys and set-up ------------------------------------------------------------------------------------------
 
 

@@ -11,10 +11,12 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tiered_eval import retrying
 from tiered_eval.errors import ProviderError, ProviderUnavailable, RateLimited
-from tiered_eval.pacing import RateGate
+from tiered_eval.pacing import GateStatistics, RateGate
 from tiered_eval.records import RateLimits
 from tiered_eval.testing.virtual_time import run_in_virtual_time
 
@@ -175,6 +177,58 @@ def test_gate_that_could_never_open_is_refused(concurrency: int):
     """A gate without any width would hang a run."""
     with pytest.raises(ValueError, match="at least 1"):
         RateGate(concurrency=concurrency)
+
+
+@given(
+    concurrency=st.integers(1, 4),
+    calls=st.lists(
+        st.tuples(
+            st.floats(0, 3),
+            st.floats(0, 3),
+            st.one_of(st.none(), st.floats(0, 4)),
+            st.sampled_from(["works", "fails", "limited", "overloaded"]),
+        ),
+        max_size=12,
+    ),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_place_is_lost_or_given_twice(
+    concurrency: int, calls: list[tuple[float, float, float | None, str]]
+):
+    """Whatever is cancelled, fails or is throttled, places come back, the bound holds, and everybody gets a turn."""
+
+    async def main() -> tuple[GateStatistics, int]:
+        gate, finished = gate_of(concurrency), 0
+
+        async def call(arrives: float, lasts: float, fate: str) -> None:
+            nonlocal finished
+            await asyncio.sleep(arrives)
+            async with gate.slot(0):
+                await asyncio.sleep(lasts)
+                if fate in {"limited", "overloaded"}:
+                    gate.throttled(1.5 if fate == "limited" else None)
+                if fate != "works":
+                    raise ZeroDivisionError
+            finished += 1
+
+        async def cancel_later(task: asyncio.Task[None], after: float) -> None:
+            await asyncio.sleep(after)
+            task.cancel()
+
+        tasks = [asyncio.create_task(call(arrives, lasts, fate)) for arrives, lasts, _, fate in calls]
+        cancels = [
+            asyncio.create_task(cancel_later(task, after))
+            for task, (_, _, after, _) in zip(tasks, calls, strict=True)
+            if after is not None
+        ]
+        await asyncio.gather(*tasks, *cancels, return_exceptions=True)
+        return gate.statistics(), finished
+
+    statistics, finished = run(main())
+
+    assert (statistics.open, statistics.waiting) == (0, 0)
+    assert statistics.most_open <= concurrency
+    assert finished >= sum(fate == "works" and after is None for _, _, after, fate in calls)
 
 
 # --- throttling -----------------------------------------------------------------------------------------------

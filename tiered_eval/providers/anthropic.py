@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.providers.failures import failure_from_error_in_reply, unreadable
-from tiered_eval.providers.sdk import HttpReply, SdkClient, is_loopback
+from tiered_eval.providers.sdk import HttpReply, SdkClient, is_loopback, sendable
 from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.usage import bounded_usage, count_in
 from tiered_eval.records import ModelReply, ModelRequest, StopReason, Usage
@@ -172,8 +172,8 @@ def _body(request: ModelRequest, *, model: str, nonce: str) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": request.max_tokens,
-        "system": request.system,
-        "messages": [{"role": "user", "content": request.user_text(nonce)}],
+        "system": sendable(request.system),
+        "messages": [{"role": "user", "content": sendable(request.user_text(nonce))}],
         "output_config": output,
     }
     if request.effort == "none":

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from tiered_eval.providers.failures import Scrubber, failure_from_error_in_reply, unreadable
-from tiered_eval.providers.sdk import HttpReply
+from tiered_eval.providers.sdk import HttpReply, sendable
 from tiered_eval.providers.usage import bounded_usage, usage_from_chat
 from tiered_eval.records import ModelReply, ModelRequest, StopReason
 
@@ -54,8 +54,8 @@ def chat_body(
     body: dict[str, Any] = {
         "model": model,
         "messages": [
-            {"role": system_role, "content": system},
-            {"role": "user", "content": request.user_text(nonce)},
+            {"role": system_role, "content": sendable(system)},
+            {"role": "user", "content": sendable(request.user_text(nonce))},
         ],
         limit_field: request.max_tokens,
     }

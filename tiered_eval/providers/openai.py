@@ -19,7 +19,7 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.providers.chat import CHAT_PATH, chat_body, reply_from_chat
 from tiered_eval.providers.failures import failure_from_error_in_reply, unreadable
-from tiered_eval.providers.sdk import HttpReply, SdkClient, is_loopback
+from tiered_eval.providers.sdk import HttpReply, SdkClient, is_loopback, sendable
 from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.usage import count_in
 from tiered_eval.records import EmbeddingReply, ModelReply, ModelRequest, Usage
@@ -167,12 +167,10 @@ async def embed(
     Raises:
         ProviderError: as for a chat call; UnreadableReply where a vector is missing or is none.
     """
-    # A lone surrogate cannot be sent as UTF-8; the text around it still has a meaning.
-    sendable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-    body = {"model": model, "input": sendable, "encoding_format": encoding}
+    body = {"model": model, "input": [sendable(text) for text in texts], "encoding_format": encoding}
     answer = await client.post(EMBEDDINGS_PATH, body, model=model, timeout_s=timeout_s)
     used = count_in(answer.value, "usage", "prompt_tokens")
-    size = sum(len(text.encode("utf-8")) for text in sendable)
+    size = sum(len(text.encode("utf-8", "replace")) for text in texts)
     usage = Usage(input_tokens=used or size, output_tokens=0, is_estimated=not used)
     if error := answer.value.get("error"):
         raise failure_from_error_in_reply(

@@ -16,7 +16,7 @@ import importlib
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -34,14 +34,14 @@ from tiered_eval.providers.headers import limits_from_headers
 from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.records import RateLimits
 
-__all__ = ["HttpReply", "SdkClient", "is_loopback", "origin_of"]
+__all__ = ["HttpReply", "SdkClient", "is_loopback", "origin_of", "sendable"]
 
 CONNECT_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 _SPARE_CONNECTIONS = 10
 _KEEP_ALIVE_S = 60.0
-_LONGEST_REPLY = 32 * 2**20
-"""Bytes. A reply is bounded by its tokens; a larger one is not read."""
+_LONGEST_REPLY = 64 * 2**20
+"""Bytes, as they come over the wire. The largest honest reply is a full batch of long vectors, about half of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +158,7 @@ class SdkClient(ABC):
                     pool=None,
                 ),
                 trust_env=not is_loopback(self.base_url),
+                event_hooks={"response": [_bound_body]},
             )
         except (ImportError, RuntimeError) as error:
             raise ConfigError(
@@ -217,7 +218,7 @@ class SdkClient(ABC):
         request_id = response.headers.get(self._request_id_header)
         content: bytes = response.content
         try:
-            value = json.loads(content) if len(content) <= _LONGEST_REPLY else None
+            value = json.loads(content)
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
@@ -232,6 +233,11 @@ class SdkClient(ABC):
             latency_s=latency_s,
             cost_header=response.headers.get("x-litellm-response-cost"),
         )
+
+
+def sendable(text: str) -> str:
+    """The text as UTF-8 can carry it: a lone surrogate becomes a question mark, instead of failing in the SDK."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def origin_of(url: str) -> str:
@@ -255,6 +261,27 @@ def is_loopback(url: str) -> bool:
     """Does an address name this machine? Proxies of the environment must not be asked for it."""
     host = urlsplit(url).hostname or ""
     return host in {"localhost", "::1"} or host.startswith("127.")
+
+
+async def _bound_body(response: Any) -> None:
+    """Let no more of a reply into memory than an honest one can hold."""
+    import httpx2
+
+    source = response.stream
+
+    class Bounded(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for chunk in source:
+                size += len(chunk)
+                if size > _LONGEST_REPLY:
+                    raise httpx2.ReadError("the reply is too long")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await source.aclose()
+
+    response.stream = Bounded()
 
 
 def _what_broke(error: BaseException) -> str:

@@ -1,0 +1,115 @@
+"""Finding a provider by its prefix, from here or from another package, and having it ready in time."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tiered_eval.calls.vendors import Vendors
+from tiered_eval.errors import ConfigError
+from tiered_eval.pacing import RateGate
+from tiered_eval.pricing import PriceBook
+from tiered_eval.providers.base import NeedsPreparation
+from tiered_eval.providers.registry import (
+    EMBEDDING_PROVIDERS,
+    PROVIDERS,
+    ProviderSettings,
+    open_embedding_provider,
+    open_provider,
+)
+from tiered_eval.testing.scripted import ScriptedProvider
+
+ANYWHERE = ProviderSettings(base_urls=dict.fromkeys(PROVIDERS, "http://127.0.0.1:9/v1"))
+
+
+@pytest.mark.parametrize("prefix", sorted(set(PROVIDERS) - {"replay"}))
+def test_every_prefix_opens_under_its_own_name(prefix: str):
+    """The table of strings points at classes that exist and take what they are given."""
+    provider = open_provider(prefix, settings=ANYWHERE)
+
+    assert (provider.name, provider.origin) == (prefix, "http://127.0.0.1:9")
+    assert isinstance(provider, NeedsPreparation)
+
+
+@pytest.mark.parametrize("prefix", sorted(EMBEDDING_PROVIDERS))
+def test_every_prefix_of_embeddings_opens(prefix: str):
+    """Providers of embeddings say how much one request may carry."""
+    provider = open_embedding_provider(prefix, settings=ANYWHERE)
+
+    assert provider.name == prefix
+    assert provider.max_batch > 0
+
+
+def test_opening_a_provider_imports_no_sdk():
+    """A run whose replies are all kept learns where they are from without paying for an SDK."""
+    code = (
+        "import sys; from tiered_eval.providers.registry import *; "
+        "[open_provider(name, settings=ProviderSettings()) for name in ('anthropic', 'openai', 'ollama')]; "
+        "print([name for name in ('anthropic', 'openai', 'httpx2', 'aiohttp', 'pydantic') if name in sys.modules])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_another_package_adds_a_provider(monkeypatch: pytest.MonkeyPatch):
+    """An entry point named like a prefix is found and called with the settings."""
+    seen: list[tuple[Any, str]] = []
+
+    class Point:
+        name = "acme"
+
+        def load(self) -> Any:
+            return lambda settings, name: seen.append((settings, name)) or "opened"
+
+    monkeypatch.setattr(
+        importlib.metadata,
+        "entry_points",
+        lambda group: [Point()] if group == "tiered_eval.providers" else [],
+    )
+
+    opened = open_provider("acme", settings=ANYWHERE)
+
+    assert (opened, seen) == ("opened", [(ANYWHERE, "acme")])
+
+
+async def test_missing_sdk_is_said_with_its_remedy(monkeypatch: pytest.MonkeyPatch):
+    """Without the SDK the message says what to install, before anything is sent."""
+    monkeypatch.setitem(sys.modules, "openai", None)  # type: ignore[arg-type]  # makes its import fail
+    provider = open_provider("openai", settings=ANYWHERE)
+    assert isinstance(provider, NeedsPreparation)
+
+    with pytest.raises(ConfigError, match=r"pip install 'tiered-eval\[openai\]'"):
+        await provider.prepare()
+
+
+class SlowToStart(ScriptedProvider):
+    """A provider that has to be prepared."""
+
+    prepared = 0
+
+    async def prepare(self) -> None:
+        self.prepared += 1
+
+
+@pytest.mark.parametrize(("kind", "times"), [(SlowToStart, 1), (ScriptedProvider, 0)])
+async def test_provider_that_needs_preparation_gets_it(kind: type[ScriptedProvider], times: int):
+    """The door prepares a provider that asks for it, and leaves others alone."""
+    provider = kind()
+    vendors = Vendors(
+        prices=PriceBook({}),
+        open_provider=lambda prefix: provider,
+        open_embedder=None,
+        make_gate=lambda: RateGate(concurrency=1),
+    )
+
+    await vendors.prepare("scripted")
+
+    assert getattr(provider, "prepared", 0) == times
