@@ -220,5 +220,6 @@ def is_number_claim(value: object) -> bool:
     ):
         return False
     before, after = text[: reading.start].lower(), text[reading.end :].strip(" .,:!*\"')")
-    is_bare = after == "" or (claim.noun is not None and after == after.lower())
+    is_counted = claim.noun is not None and after == after.lower() and reading.kind != "date"
+    is_bare = after == "" or is_counted  # "the May 2026 report" is no date
     return is_bare and _ASIDE.fullmatch(before) is not None
