@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from tiered_eval.suite import load_suite
 from tiered_eval.suite.options import parse_option
 
 SCORERS = tuple(CATALOGUE)
+OPTION_READ = re.compile(r"""options(?:\.get\(|\[)"([a-z_]+)\"""")
 DEFAULTS = [
     (scorer, option) for scorer in SCORERS for option in (*scorer.options, *COMMON_OPTIONS) if option.default
 ]
@@ -37,6 +41,18 @@ def test_a_scorer_is_described_whole(scorer: ScorerInfo):
     assert name.isidentifier()
     assert len({option.name for option in scorer.options}) == len(scorer.options)
     assert all(option.help for option in scorer.options)
+
+
+@pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
+def test_the_code_is_where_the_table_says(scorer: ScorerInfo):
+    """The class is there, under the same name and in the same tier, and reads no option that is not in the table."""
+    module_name, _, name = scorer.target.partition(":")
+    module = import_module(module_name)
+    found = getattr(module, name)
+    read = set(OPTION_READ.findall(inspect.getsource(module)))
+
+    assert (found.name, found.tier) == (scorer.name, scorer.tier)
+    assert read <= {option.name for option in (*scorer.options, *COMMON_OPTIONS)}
 
 
 @pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
