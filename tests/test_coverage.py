@@ -163,19 +163,19 @@ def test_a_value_that_is_no_text_climbs():
 
 def test_a_huge_response_costs_little():
     """Ten million characters climb at once."""
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert check("The pump is safe", "The pump is safe. " * 600_000).state == "unsure"
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
 
 
 def test_a_long_run_without_sentences_costs_little():
     """The longest text that is read, without one full stop, stays within a second or two."""
-    began = time.perf_counter()
+    began = time.process_time()
 
     check("the pump of the depot is safe and sound", "pump depot safe sound " * 9000)
 
-    assert time.perf_counter() - began < 3.0
+    assert time.process_time() - began < 3.0
 
 
 WORDS = st.sampled_from(

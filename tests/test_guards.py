@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tiered_eval.scorers.exact import Exact
+from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.text.antonyms import are_opposed
-from tiered_eval.text.guards import missing_name, objection
+from tiered_eval.text.guards import missing_name, objection, objection_around
 from tiered_eval.text.idf import idf, most
 from tiered_eval.text.passages import passages, read_claim, smallest, tightest, turns_round
+from tiered_eval.text.subject import Subject
 from tiered_eval.text.tokens import stem
 
 
@@ -51,6 +54,11 @@ def objected(claim: str, sentence: str) -> str | None:
         ("The audit came before the sale", "The sale came before the audit", "time order"),
         ("Rosa is Otto's teacher", "Otto is Rosa's teacher", "names changed over"),
         ("Norda bought Velox", "Norda was bought by Velox", "a passive in the same order"),
+        (
+            "The clerk signs what the auditor drafts",
+            "It is drafted by the clerk and signed by the auditor",
+            "two acts, their actors changed over",
+        ),
         ("The van drove into the depot", "The van drove out of the depot", "direction"),
         (
             "The survey shows safe roads",
@@ -76,6 +84,12 @@ def test_same_words_another_claim(claim: str, sentence: str, why: str):
         ),
         ("Velox was bought by Norda", "Norda bought Velox", "a passive explains the order"),
         ("Norda bought Velox", "Velox was bought by Norda", "and the other way"),
+        (
+            "The auditor signs what the clerk drafts",
+            "It is drafted by the clerk and signed by the auditor",
+            "two passives, each with its own actor",
+        ),
+        ("The clerk signed the form", "In May the clerk signed the form", "a month is no modal verb"),
         (
             "Ultima is an album of the band",
             "The albums of the band are Ultima and Prima",
@@ -137,3 +151,31 @@ def test_turning_round_needs_a_middle():
     """Two parts that changed places are a matter of style; around a verb they are another claim."""
     assert turns_round("fox chase lynx".split(), "lynx chase fox".split())
     assert not turns_round("in may fox chase lynx".split(), "fox chase lynx in may".split())
+
+
+@pytest.mark.parametrize(
+    ("response", "is_clean", "why"),
+    [
+        ("Only the clerk signed the form.", True, "said"),
+        ("Not only the clerk signed the form.", False, "an idiom before it"),
+        ("He thought the clerk signed the form, but she had not.", False, "taken back behind it"),
+        ("It rained. The clerk signed the form. It did not help.", True, "a denial in another sentence"),
+    ],
+)
+def test_a_literal_is_read_in_its_sentence(response: str, is_clean: bool, why: str):
+    """Standing there word for word, a statement may still be taken back around it."""
+    start = response.lower().index("the clerk")
+
+    assert (objection_around(response, start, start + len("the clerk signed the form")) is None) is is_clean
+
+
+def test_exact_does_not_pass_what_its_sentence_takes_back():
+    """The exact tier hears the guards for literals that say something."""
+    value = "the clerk signed the form"
+    expectation = make_expectation("must-contain", value)
+
+    def check(response: str) -> str:
+        return Exact().check(value, expectation, Subject(make_case(response, expectation))).state
+
+    assert check("In May the clerk signed the form.") == "pass"
+    assert check("Not only the clerk signed the form.") == "unsure"

@@ -16,7 +16,6 @@ from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.text.edges import Edges, edges_at
 from tiered_eval.text.guards import objection_around
 from tiered_eval.text.normalise import Normalised, normalise, normalise_cased
-from tiered_eval.text.passages import passages
 from tiered_eval.text.polarity import doubt_at, kept_cues
 from tiered_eval.text.subject import Subject
 
@@ -104,7 +103,7 @@ def _judged(folded: Normalised, start: int, end: int, subject: Subject, edges: E
     else:
         doubt = doubt_at(subject.text, begin, stop, subject.view(kept_cues))
         if doubt is None and folded.text.count(" ", start, end) >= _STATEMENT_SPACES:
-            doubt = objection_around(subject.text[begin:stop], subject.view(passages), begin)
+            doubt = objection_around(subject.text, begin, stop)
     evidence = _evidence(subject.text, begin, stop)
     if doubt is None:
         return Outcome("pass", "stands in the response", 1.0, evidence)

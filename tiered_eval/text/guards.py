@@ -11,16 +11,17 @@ Used by coverage, by the embedding tier and by the answer scorer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from itertools import islice, pairwise
+from collections.abc import Callable, Iterable
+from itertools import islice
 
 from tiered_eval.text.antonyms import are_opposed
 from tiered_eval.text.idf import idf, most
-from tiered_eval.text.passages import Passage, smallest, tightest, turns_round
+from tiered_eval.text.passages import Passage, passages, read_claim, smallest, tightest
 from tiered_eval.text.polarity import Cue, doubt_at
+from tiered_eval.text.roles import roles_changed
 from tiered_eval.text.tokens import FUNCTION_WORDS, is_content, stem
 
-__all__ = ["GUARDS", "missing_name", "objection"]
+__all__ = ["GUARDS", "missing_name", "objection", "objection_around"]
 
 _WEAKENERS = frozenset(
     stem(word)
@@ -37,6 +38,8 @@ _UNMAKERS = frozenset(
     stem(word) for word in "former ex fake false mock pseudo potential proposed low".split()
 )
 """Before a noun they make something else of it: a former director is none."""
+_IDIOM = 3
+"""Tokens before the match in which "not only" and its like are looked for."""
 _QUANTIFIERS = frozenset(
     stem(word)
     for word in "all every each both some most many several few fewer half more less least only any another other".split()
@@ -49,9 +52,9 @@ _WAYS = {
     **dict.fromkeys("out off away".split(), "out"),
 }
 _CONTRARY = ({"to", "from"}, {"to", "out"}, {"at", "out"})
+_AROUND = 1000
+"""Characters around a literal in which the ends of its sentence are looked for."""
 _YEAR_DIGITS = 4
-_AGENT_WORDS = 3
-"""Content words behind a "by" that may name who acts: "by her former record label"."""
 
 
 def objection(claim: Passage, place: Passage) -> str | None:
@@ -63,6 +66,21 @@ def objection(claim: Passage, place: Passage) -> str | None:
         reason = guard(claim, place, first, last)
         if reason is not None:
             return reason
+    return None
+
+
+def objection_around(text: str, start: int, end: int) -> str | None:
+    """Why a statement that stands word for word between two offsets of a response may not be made there."""
+    claim = read_claim(text[start:end])
+    begin = max(0, start - _AROUND)
+    for sentence in passages(text[begin : end + _AROUND]):
+        # A literal that goes over several sentences is more than any guard reads as one.
+        if (
+            claim is not None
+            and sentence.start <= start - begin + claim.start
+            and start - begin + claim.end <= sentence.end
+        ):
+            return objection(claim, sentence)
     return None
 
 
@@ -111,7 +129,7 @@ def _denials(passage: Passage, first: int, last: int) -> list[tuple[str, str | N
             or (at < first and _reaches(passage, cue, first))
         ):
             found.append((" ".join(passage.stems[at:after]), target))
-    for at in range(max(0, first - 1), last + 1):
+    for at in range(max(0, first - _IDIOM), last + 1):
         if passage.stems[at] in _DENYING and at not in covered:
             found.append((passage.stems[at], _target(passage, at + 1)))
     return found
@@ -139,8 +157,8 @@ def _weakened(claim: Passage, place: Passage, first: int, last: int) -> str | No
     """ "Almost", "might", "refused to" within the match or right before it, or a "former" before a word of the claim."""
     begin = max(0, first - 3)
     for at, found in enumerate(place.stems[begin : last + 1], start=begin):
-        if found in claim.counts:
-            continue
+        if found in claim.counts or (found == "may" and place.tokens[at].is_capital):
+            continue  # "In May" weakens nothing
         if found in _WEAKENERS or (found in _UNMAKERS and claim.counts.keys() & set(_next(place, at, 2))):
             return f'weakened by "{place.tokens[at].word}"'
     return None
@@ -178,55 +196,8 @@ def _numbers(claim: Passage, place: Passage, first: int, last: int) -> str | Non
 
 
 def _order(claim: Passage, place: Passage, first: int, last: int) -> str | None:
-    """Subject and object changed over, unless a passive explains it; or a passive where the order stayed."""
-    shared = [token.stem for token in claim.content if token.stem in place.counts]
-    agents = _agents(claim)
-    is_passive_alike = agents == _agents(place, among=shared)
-    if tightest(shared, place.stems) is not None:
-        return None if is_passive_alike else "active and passive changed over"
-    if not is_passive_alike or _says_what_it_is(claim):
-        return None
-    if turns_round(shared, place.stems) or _names_changed_over(claim, place):
-        return "the words come in another order"
-    return None
-
-
-def _says_what_it_is(claim: Passage) -> bool:
-    """ "X is a Y of Z": what belongs to what does not hang on the order of the words."""
-    at = next((index for index, stem in enumerate(claim.stems) if stem == "be"), len(claim.stems))
-    return (
-        claim.tokens[at + 1 : at + 2] != ()
-        and claim.tokens[at + 1].word in {"a", "an"}
-        and not (claim.counts.keys() & {"than", "before", "after"})
-    )
-
-
-def _names_changed_over(claim: Passage, place: Passage) -> bool:
-    """Two names of the claim stand the other way round, and were not merely listed side by side."""
-    names = [(at, token.stem) for at, token in enumerate(claim.tokens) if token.is_capital]
-    for (at, one), (then, other) in pairwise(names):
-        if then - at > 1 and one in place.counts and other in place.counts and one != other:
-            between = {token.word for token in claim.tokens[at + 1 : then]}
-            if not between <= {"and", "or"} and place.stems.index(other) < place.stems.index(one):
-                return True
-    return False
-
-
-def _agents(passage: Passage, *, among: Collection[str] | None = None) -> set[str]:
-    """Who acts behind each "by": the first word that can (no time, no amount, no "by doing").
-
-    ``among`` limits it to words that the claim knows too, and then looks past those that describe them.
-    """
-    found = set()
-    for at, token in enumerate(passage.tokens):
-        if token.word != "by":
-            continue
-        following = [other for other in passage.tokens[at + 1 :] if is_content(other)][:_AGENT_WORDS]
-        if not following or following[0].word.endswith("ing") or following[0].stem[0].isdigit():
-            continue
-        actors = [other.stem for other in following if among is None or other.stem in among]
-        found.update(actors[:1])
-    return found
+    """Subject and object changed over."""
+    return roles_changed(claim, place)
 
 
 def _directions(claim: Passage, place: Passage, first: int, last: int) -> str | None:
