@@ -29,7 +29,8 @@ _IDIOM = r"""
   | (?:cannot|can't|couldn't|could\s+not)\s+help\s+but
 """
 _DENIAL = r"""
-    [a-z]+n't | cannot | not | never | no\s+longer | no | none | nobody | nothing | nowhere | neither | nor
+    (?:missing | absent | excluded | omitted | rejected | unavailable | invalid | not[ ]\w+)(?:[ ]\w+){0,2}\**:\**
+  | [a-z]+n't | cannot | not | never | no\s+longer | no | none | nobody | nothing | nowhere | neither | nor
   | without | unless | lack(?:s|ed|ing)? | absence\s+of
   | hardly | barely | scarcely | seldom | rarely
   | rather\s+than | instead\s+of | far\s+from | anything\s+but
@@ -37,6 +38,7 @@ _DENIAL = r"""
   | den(?:y|ies|ied|ying)
   | (?:false|untrue|wrong|incorrect|mistaken)\s+(?:that|to\s+(?:say|claim|assume|think|believe))
 """
+"""What follows is denied, up to the end of the clause; the first line is a label, such as "Not found:"."""
 _ASIDE = r"except(?:ing)? | excluding | other\s+than | apart\s+from | unlike"
 _PREDICATE = r"""
     (?:false | untrue | incorrect | wrong | mistaken | missing | absent | excluded | omitted | rejected | unavailable

@@ -51,6 +51,10 @@ _BETWEEN = re.compile(
 )
 """All that may stand between a match and the words that deny it from behind."""
 
+_LIST_ITEM = re.compile(r"[ \t]*(?:[-*•–+]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+")
+_LIST_LENGTH = 2_000
+"""Characters of a list before a match that are gone through for its heading."""
+
 _DIGIT = re.compile(r"\d")
 _OR_BEFORE = re.compile(r"\d[\w./-]*[\"'”’)]*,?\s+or\s+(?:[^\W\d]+\s+)?[\"'“‘(]*$", re.IGNORECASE)
 _OR_AFTER = re.compile(r"[\"'”’)]*,?\s+or\s+(?:[^\W\d]+\s+)?[\"'“‘(]*[\w-]*\d", re.IGNORECASE)
@@ -78,6 +82,8 @@ def doubt_at(text: str, start: int, end: int, cues: Sequence[Cue] | None = None)
     near = find_cues(text[begin:stop]) if cues is None else _cues_between(cues, begin, stop)
     if near and (doubt := _doubt_by_cues(text[begin:stop], start - begin, end - begin, near)):
         return doubt
+    if (cues is None or cues) and _is_denied_by_header(text, start):
+        return "denied"
     if _is_candidate(text, start, end):
         return "one of several"
     return quotation_doubt(text, start, end)
@@ -89,6 +95,18 @@ def kept_cues(text: str) -> tuple[Cue, ...] | None:
     None for a long text: there it costs less to look around each match than through all of it.
     """
     return find_cues(text) if len(text) <= _LONG_TEXT else None
+
+
+def _is_denied_by_header(text: str, start: int) -> bool:
+    """Does a match stand in a list with a heading such as "The following were not found:"?"""
+    line = text.rfind("\n", 0, start) + 1
+    if not line or not _LIST_ITEM.match(text, line):
+        return False
+    for header in reversed(text[max(0, line - _LIST_LENGTH) : line].splitlines()):
+        if header.strip() and not _LIST_ITEM.match(header):
+            is_heading = header.rstrip(" *_").endswith(":")
+            return is_heading and any(cue.kind in (*_DENIALS, "predicate") for cue in find_cues(header))
+    return False
 
 
 def _is_candidate(text: str, start: int, end: int) -> bool:
