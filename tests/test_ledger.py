@@ -260,6 +260,52 @@ def test_runs_are_listed_and_found_by_the_beginning_of_their_name(ledger: Ledger
     assert [run.id for run in ledger.runs()] == ["abd-2", "abc-1"]
 
 
+def run_entry(name: str, suite: str = "atlas") -> RunEntry:
+    return RunEntry(id=name, suite=suite, scope=name, cap=5, started_at="2026-11-30T00:00")
+
+
+def test_a_run_goes_on_under_the_cap_of_one_that_was_killed(home: Path):
+    """After kills, the next run of the suite takes over their scope, from the first of them on."""
+    for name in ("first", "second"):
+        killed = Ledger.open(home)
+        assert killed.begin_run(run_entry(name)).scope == "first"
+        kill(killed)
+
+    with Ledger.open(home) as ledger:
+        assert ledger.begin_run(run_entry("third")).scope == "first"
+        states = {run.id: (run.scope, run.state) for run in ledger.runs()}
+
+    assert states == {
+        "first": ("first", "killed"),
+        "second": ("first", "killed"),
+        "third": ("first", None),
+    }
+
+
+def test_only_a_killed_run_of_the_same_suite_is_continued(home: Path, ledger: Ledger):
+    """A run that ended, that still lives, or that is of another suite has its cap to itself."""
+    ledger.begin_run(run_entry("living"))
+    with Ledger.open(home) as other:
+        other.begin_run(run_entry("ended"))
+        other.finish_run("ended", state="ended")
+    killed = Ledger.open(home)
+    killed.begin_run(run_entry("of another suite", suite="other"))
+    kill(killed)
+
+    assert ledger.begin_run(run_entry("new")).scope == "new"
+
+
+def test_locks_of_the_dead_are_removed_and_those_of_the_living_stay(home: Path, ledger: Ledger):
+    """Opening tidies up after kills, and never takes a living process for a dead one."""
+    kill(Ledger.open(home))
+
+    with Ledger.open(home):
+        names = {path.stem for path in (home / "locks").iterdir()}
+
+        assert len(names) == 2
+        assert ledger._owner.name in names
+
+
 # ── the file ─────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -274,6 +274,7 @@ async def main():
         home=Path(options["home"]),
         run=options["run"],
         scope=options.get("scope"),
+        suite=options.get("suite"),
         prices=PriceBook({"scripted:small": {"input": 0, "output": 1}}),
         open_provider=lambda prefix: Vendor(),
         cap_usd=None if cap is None else Decimal(cap),
@@ -376,6 +377,29 @@ def test_killed_at_any_step_and_run_again(shop: Shop, die_at: str, die_after: in
     paid_again = shop.asked().total() - 24
     assert 0 <= paid_again <= in_flight <= 8
     assert before.total() - settled_before <= in_flight
+    shop.check_books()
+
+
+def test_a_killed_run_and_its_resume_share_one_cap(shop: Shop):
+    """What was spent before the kill counts: run and resume together stay under the cap, and the resume says so."""
+    under_cap = {"suite": "atlas", "cap_usd": str(Decimal(18 * COST).scaleb(-12))}
+    killed = shop.start(die_at="sent", die_after=12, **under_cap)
+    killed.communicate(timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+
+    answers = shop.finish(shop.start(run="resumed", **under_cap))
+    fresh = shop.finish(shop.start(run="fresh", questions=[100, 101], **under_cap))
+
+    assert answers.count("refused") > 0
+    with Ledger.open(shop.home) as ledger:
+        totals = ledger.totals(scope="run")
+        assert [(run.id, run.scope, run.state) for run in ledger.runs()] == [
+            ("fresh", "fresh", "ended"),
+            ("resumed", "run", "ended"),
+            ("run", "run", "killed"),
+        ]
+    assert totals.settled + totals.unknown <= 18 * COST
+    assert fresh == ["met", "met"]
     shop.check_books()
 
 

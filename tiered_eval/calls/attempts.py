@@ -108,7 +108,7 @@ class Attempts:
         self.budget = budget
         self.warnings: list[str] = []
         self._tally = tally
-        self._scope = scope
+        self.scope = scope
         self._run = run
         self._open_calls = asyncio.Semaphore(concurrency)
         self._timeout_s = timeout_s
@@ -136,7 +136,7 @@ class Attempts:
             self._check_may_call(job.provider, job.heading.model)
             claim = Claim(
                 key=job.key,
-                scope=self._scope,
+                scope=self.scope,
                 run=self._run,
                 model=job.heading.model,
                 kind=job.heading.kind,

@@ -40,7 +40,7 @@ from tiered_eval.errors import (
     TieredEvalError,
 )
 from tiered_eval.keys import content_key
-from tiered_eval.ledger import Kept, Ledger, Totals
+from tiered_eval.ledger import Kept, Ledger, RunEntry, Totals
 from tiered_eval.pricing import PriceBook, input_bound_tokens, pico_from_usd, usd_from_pico
 from tiered_eval.providers.base import EmbeddingProvider, Provider
 from tiered_eval.records import Completed, EmbeddingReply, ModelReply, ModelRequest
@@ -73,7 +73,9 @@ class Gateway:
         prices: what calls cost.
         open_provider, open_embedder: find a vendor by its prefix, as ``providers.registry`` does; each once.
         cap_usd: most that this run may spend; None for no limit.
-        scope: what the cap is on; runs that share a scope share its cap. Takes ``run``.
+        suite: what is run, by a name that is the same every time. A run of it goes on under the cap of the last one,
+            if that was killed: what was spent before the kill counts. None notes no run in the ledger.
+        scope: what the cap is on; runs that share a scope share its cap. Takes ``run``, or the killed run's.
         mode: ``live``; ``offline`` answers from kept replies only; ``replay`` asks the provider ``replay``.
         concurrency: most calls open at once.
         request_timeout_s: bound on one attempt.
@@ -91,6 +93,7 @@ class Gateway:
         open_provider: Callable[[str], Provider],
         open_embedder: Callable[[str], EmbeddingProvider] | None = None,
         cap_usd: Decimal | None = None,
+        suite: str | None = None,
         scope: str | None = None,
         mode: Mode = "live",
         concurrency: int = 64,
@@ -105,7 +108,9 @@ class Gateway:
         nonce: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
         self._home = home
-        self._scope = scope or run
+        self._run = run
+        self._suite = suite
+        self._scope = scope
         self._prices = prices
         self._vendors = Vendors(
             prices=prices,
@@ -127,7 +132,7 @@ class Gateway:
         self._attempts = Attempts(
             budget=self._budget,
             tally=self._tally,
-            scope=self._scope,
+            scope=scope or run,
             run=run,
             concurrency=concurrency,
             timeout_s=request_timeout_s,
@@ -162,7 +167,10 @@ class Gateway:
         await self._flights.aclose()
         await self._vendors.aclose()
         if self._ledger is not None:
-            self._last_totals = self._ledger.totals()
+            with suppress(LedgerError):  # a ledger that failed has said so to whoever asked
+                self._last_totals = self._ledger.totals()
+                if self._suite is not None and self._mode == "live":
+                    self._ledger.finish_run(self._run, state="ended")
             self._ledger.close()
 
     async def complete(
@@ -271,10 +279,30 @@ class Gateway:
 
     async def _open_ledger(self) -> Ledger:
         # Checking a large file takes a while: not on the event loop.
-        self._ledger = ledger = await asyncio.to_thread(Ledger.open, self._home)
-        before = ledger.totals(scope=self._scope)
+        ledger = await asyncio.to_thread(Ledger.open, self._home)
+        scope = self._attempts.scope
+        if self._suite is not None and self._mode == "live":
+            noted = await asyncio.to_thread(ledger.begin_run, self._run_entry(self._suite))
+            scope = scope if self._scope is not None else noted.scope
+        before = ledger.totals(scope=scope)
+        if scope != self._attempts.scope and (before.settled or before.unknown):
+            self._attempts.warnings.append(
+                f"this run continues {scope}, which was killed: the ${usd_from_pico(before.settled)} that it spent "
+                f"and the ${usd_from_pico(before.unknown)} that it may have spent count against the cap"
+            )
+        self._attempts.scope = scope
         self._budget.start_at(spent=before.settled, unknown=before.unknown)
+        self._ledger = ledger
         return ledger
+
+    def _run_entry(self, suite: str) -> RunEntry:
+        return RunEntry(
+            id=self._run,
+            suite=suite,
+            scope=self._scope or self._run,
+            cap=self._cap,
+            started_at=self._now().isoformat(timespec="milliseconds"),
+        )
 
     # ── kept replies ─────────────────────────────────────────────────────────────────────────────
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -32,7 +33,7 @@ from tiered_eval.ledger.entries import (
     seal_of,
 )
 from tiered_eval.ledger.files import connect, open_checked, write_witness
-from tiered_eval.ledger.owner import Owner, is_alive, remove_lock
+from tiered_eval.ledger.owner import Owner, is_alive, remove_dead_locks
 from tiered_eval.ledger.writer import Writer
 
 __all__ = ["Ledger"]
@@ -212,17 +213,16 @@ class Ledger:
 
     # ── runs ─────────────────────────────────────────────────────────────────────────────────────
 
-    def begin_run(self, entry: RunEntry) -> None:
-        """Note that a run has begun. Blocks for one commit. Raises LedgerError."""
-        values = (entry.id, entry.suite, entry.scope, entry.cap, entry.started_at)
-        self._writer.wait_for(
-            lambda connection: (
-                connection.execute(
-                    "INSERT OR REPLACE INTO run (id, suite, scope, cap, started_at) VALUES (?, ?, ?, ?, ?)",
-                    values,
-                ).rowcount
-            )
-        )
+    def begin_run(self, entry: RunEntry) -> RunEntry:
+        """Note that a run has begun. Blocks for one commit.
+
+        If the last run of the suite was killed, this one goes on under its scope: what was spent before the kill
+        counts against the same cap. Returns the entry as it was noted, with that scope.
+
+        Raises:
+            LedgerError: it cannot be written.
+        """
+        return self._writer.wait_for(lambda connection: self._begin_run(connection, entry))
 
     def finish_run(self, run: str, *, state: str, summary: str | None = None) -> None:
         """Note how a run ended. Blocks for one commit. Raises LedgerError."""
@@ -236,6 +236,23 @@ class Ledger:
         )
 
     # ── inside a transaction ─────────────────────────────────────────────────────────────────────
+
+    def _begin_run(self, connection: sqlite3.Connection, entry: RunEntry) -> RunEntry:
+        unfinished = connection.execute(
+            "SELECT id, scope, owner FROM run WHERE suite = ? AND finished_at IS NULL ORDER BY started_at",
+            (entry.suite,),
+        ).fetchall()
+        for run, scope, owner in unfinished:
+            if owner != self._owner.name and not is_alive(self._locks, owner):
+                connection.execute(
+                    "UPDATE run SET finished_at = ?, state = 'killed' WHERE id = ?", (self._now(), run)
+                )
+                entry = replace(entry, scope=scope)
+        connection.execute(
+            "INSERT OR REPLACE INTO run (id, suite, scope, cap, started_at, owner) VALUES (?, ?, ?, ?, ?, ?)",
+            (entry.id, entry.suite, entry.scope, entry.cap, entry.started_at, self._owner.name),
+        )
+        return entry
 
     def _claim(self, connection: sqlite3.Connection, claim: Claim) -> ClaimAnswer:
         row = connection.execute(
@@ -347,8 +364,7 @@ def _lose_orphans(connection: sqlite3.Connection, locks: Path, at: str) -> None:
     except (sqlite3.Error, OSError):
         connection.execute("ROLLBACK")
         raise
-    for owner in dead:
-        remove_lock(locks, owner)
+    remove_dead_locks(locks)
 
 
 def _lose_all_of(connection: sqlite3.Connection, owner: str, at: str) -> None:

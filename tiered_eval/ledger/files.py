@@ -32,8 +32,9 @@ CREATE TABLE budget (
 ) WITHOUT ROWID;
 CREATE TABLE run (
     id TEXT PRIMARY KEY, suite TEXT NOT NULL, scope TEXT NOT NULL, cap INTEGER, started_at TEXT NOT NULL,
-    finished_at TEXT, state TEXT, summary TEXT
+    finished_at TEXT, state TEXT, summary TEXT, owner TEXT NOT NULL
 );
+CREATE INDEX run_unfinished ON run (suite) WHERE finished_at IS NULL;
 CREATE TABLE call (
     key TEXT PRIMARY KEY, tenant TEXT NOT NULL DEFAULT '', scope TEXT NOT NULL, run TEXT NOT NULL,
     model TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL CHECK (state IN ('reserved', 'settled')),

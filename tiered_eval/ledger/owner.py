@@ -12,7 +12,7 @@ import os
 import uuid
 from pathlib import Path
 
-__all__ = ["Owner", "is_alive", "remove_lock"]
+__all__ = ["Owner", "is_alive", "remove_dead_locks"]
 
 
 class Owner:
@@ -22,8 +22,13 @@ class Owner:
         folder.mkdir(mode=0o700, exist_ok=True)
         self.name = uuid.uuid4().hex
         self._path = _lock_path(folder, self.name)
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+        while True:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            if _is_at(self._path, self._file):
+                return
+            # Between our opening and our locking it, another process took it for a dead one's and removed it.
+            os.close(self._file)
 
     def close(self, *, keep_name: bool = False) -> None:
         """Let go of the lock. With ``keep_name`` the file stays, for rows that still name this owner."""
@@ -48,10 +53,19 @@ def is_alive(folder: Path, name: str) -> bool:
     return False
 
 
-def remove_lock(folder: Path, name: str) -> None:
-    """Forget a dead owner."""
-    with contextlib.suppress(OSError):
-        _lock_path(folder, name).unlink()
+def remove_dead_locks(folder: Path) -> None:
+    """Tidy up after processes that were killed."""
+    for path in folder.glob("*.lock"):
+        if not is_alive(folder, path.stem):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _is_at(path: Path, file: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except FileNotFoundError:
+        return False
 
 
 def _lock_path(folder: Path, name: str) -> Path:
