@@ -20,8 +20,8 @@ from tiered_eval.suite.source import line_of
 
 __all__ = ["ANSWER_NAMES", "CASE_NAMES", "RESPONSE_NAMES", "CaseReader", "ResponseSource", "read_id"]
 
-INPUT_NAMES = ("input", "question", "prompt", "query")
-RESPONSE_NAMES = ("response", "output", "completion", "actual_output")
+INPUT_NAMES = ("input", "question", "prompt", "query", "user_input")
+RESPONSE_NAMES = ("response", "output", "completion", "actual_output", "prediction")
 EXPECT_NAMES = ("expect", "expectations")
 ANSWER_NAMES = (
     "equivalent",

@@ -127,9 +127,12 @@ def _group_problem(compiled: Any, group: str) -> str | None:
     return None if group in compiled.groupindex else f'it has no group "{group}"'
 
 
+_PROBES = ("", "漢", *map(chr, range(128)), "~\n~", "漢\n漢字", "\n\n", "a b", "1 2", "ab\nab")
+
+
 def _matches_everything(compiled: Any) -> bool:
     """Is it found in texts that share nothing? Then it is found in all."""
-    return all(compiled.search(text) is not None for text in ("", "\x01", "~\n~", "漢"))
+    return all(compiled.search(text) is not None for text in _PROBES)
 
 
 @dataclass(slots=True)
@@ -203,7 +206,10 @@ def _impossible(pattern: str, engine: Engine) -> str | None:
             if quantifier.group("optional"):
                 continue
         if problem := _join(groups[-1].branch, item):
-            return None if groups[-1].is_aside else problem
+            if groups[-1].is_aside:
+                return None
+            is_whole = len(groups) == 1 and "|" not in pattern
+            return f"{'it' if is_whole else 'a part of it'} can never match: {problem}"
     return None
 
 
@@ -237,9 +243,9 @@ def _closed(group: _Group) -> _Branch:
 
 def _join(branch: _Branch, item: _Branch) -> str | None:
     if item.starts and branch.consumes:
-        return "it can never match: it demands text before the start (^) of the response"
+        return "it demands text before the start (^) of the response"
     if item.consumes and branch.ends:
-        return "it can never match: it demands text after the end ($) of the response"
+        return "it demands text after the end ($) of the response"
     branch.starts = branch.starts or (item.starts and not branch.consumes)
     branch.consumes = branch.consumes or item.consumes
     branch.ends = branch.ends or item.ends
