@@ -135,6 +135,7 @@ class Evaluator:
         config = config or RunConfig()
         self.config = config.merged_with(suite or Suite(name="unnamed", cases=()))
         self.services = services
+        self._suite = None if suite is None else str(suite.path.resolve() if suite.path else suite.name)
         self.run_id = run_id or new_run_id()
         profile = profile or load_profile()
         self.profile_name = profile.name
@@ -152,7 +153,11 @@ class Evaluator:
     async def __aenter__(self) -> Evaluator:
         if self.services is None:
             self.services = await open_services(
-                self.config, run=self.run_id, deadline=self._deadline, clock=self._clock
+                self.config,
+                run=self.run_id,
+                suite=self._suite,
+                deadline=self._deadline,
+                clock=self._clock,
             )
         await self._group.__aenter__()
         return self

@@ -147,9 +147,16 @@ class LiveServices:
 
 
 async def open_services(
-    config: RunConfig, *, run: str, deadline: float | None, clock: Callable[[], float] = time.monotonic
+    config: RunConfig,
+    *,
+    run: str,
+    suite: str | None = None,
+    deadline: float | None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> LiveServices:
     """The services that a run's options ask for; its judges have been checked.
+
+    ``suite`` names what is run, the same every time: a run goes on under the cap of the last one that was killed.
 
     Raises:
         ConfigError: a judge has no known price, or nobody serves its prefix; nothing was spent.
@@ -164,6 +171,7 @@ async def open_services(
     gateway = Gateway(
         home=config.home,
         run=run,
+        suite=suite,
         prices=prices,
         open_provider=lambda prefix: open_provider(prefix, settings=settings),
         open_embedder=lambda prefix: open_embedding_provider(prefix, settings=settings),

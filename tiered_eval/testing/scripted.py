@@ -195,7 +195,9 @@ def _echo(request: ModelRequest, nonce: str) -> str:
 
 def _full_usage(request: ModelRequest) -> Usage:
     text = request.system + request.user_text("0" * 16) + json.dumps(request.schema)
-    return Usage(input_tokens=len(text.encode("utf-8", "surrogatepass")) // 4, output_tokens=request.max_tokens)
+    return Usage(
+        input_tokens=len(text.encode("utf-8", "surrogatepass")) // 4, output_tokens=request.max_tokens
+    )
 
 
 def _is_billed(step: Step) -> bool:
