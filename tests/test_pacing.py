@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tiered_eval import retrying
 from tiered_eval.errors import ProviderError, ProviderUnavailable, RateLimited
 from tiered_eval.pacing import GateStatistics, RateGate
+from tiered_eval.pacing.bucket import Bucket
 from tiered_eval.records import RateLimits
 from tiered_eval.testing.virtual_time import run_in_virtual_time
 
@@ -412,6 +413,51 @@ def test_older_reply_does_not_overrule_a_newer_one():
     started = run(main())
 
     assert started[-1] - started[0] == pytest.approx(2.0, abs=0.1)
+
+
+def learnt(*, remaining: int, spent_since: float, age_s: float = 0.0, limit: int = 60) -> Bucket:
+    """A bucket that has heard one reply, at second 100."""
+    bucket = Bucket()
+    bucket.learn(
+        limit=limit,
+        remaining=remaining,
+        reset_s=None,
+        spent_since=spent_since,
+        age_s=age_s,
+        number=1,
+        now=100.0,
+    )
+    return bucket
+
+
+@pytest.mark.parametrize(
+    ("why", "remaining", "spent_since", "age_s", "delay_s"),
+    [
+        ("much is left", 10, 0, 0.0, 0.0),
+        ("used up by what was sent since", 10, 10, 0.0, 1.5),
+        ("a part was refilled since", 10, 10, 1.0, 0.5),
+        ("nothing was left", 0, 0, 0.0, 1.0),
+    ],
+)
+def test_reply_tells_of_the_moment_when_its_request_was_taken_in(
+    why: str, remaining: int, spent_since: float, age_s: float, delay_s: float
+):
+    """What was sent since is subtracted, and what was refilled since is added; one a second comes back."""
+    bucket = learnt(remaining=remaining, spent_since=spent_since, age_s=age_s)
+
+    # Half a call stays in reserve at one a second.
+    assert bucket.delay_s(1, 100.0) == pytest.approx(delay_s)
+
+
+def test_reserve_stays_behind():
+    """Of ten that are left, the last is not spent at once: our picture may be one too high."""
+    bucket = learnt(remaining=10, spent_since=0, limit=600)
+    at_once = 0
+    while bucket.delay_s(1, 100.0) == 0 and at_once < 20:
+        bucket.take(1, 100.0)
+        at_once += 1
+
+    assert 7 <= at_once <= 9
 
 
 def test_limit_a_day_is_not_taken_for_a_limit_a_minute():
