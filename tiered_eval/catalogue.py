@@ -108,12 +108,12 @@ class Catalogue:
 
 
 @lru_cache(maxsize=1024)
-def nearest(name: str, known: tuple[str, ...]) -> str | None:
-    """The known name that ``name`` was probably meant to be, if one is close."""
+def nearest(name: str, known: tuple[str, ...], likeness: float = 0.6) -> str | None:
+    """The known name that ``name`` was probably meant to be, if one is close: ``likeness`` in [0, 1]."""
     if len(name) > LONGEST_NAME:
         return None  # comparing takes time in the square of the length
-    close = get_close_matches(name.lower().replace("_", "-"), known, n=1, cutoff=0.6)
-    close = close or get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    close = get_close_matches(name.lower().replace("_", "-"), known, n=1, cutoff=likeness)
+    close = close or get_close_matches(name.lower(), known, n=1, cutoff=likeness)
     return close[0] if close else None
 
 

@@ -24,6 +24,8 @@ Row = dict[str, str]
 """Heading to cell; empty cells are left out."""
 
 MOST_COLUMNS = 1000
+MISTYPED = 0.8
+"""Likeness from which a heading is taken for a slip; tables have many columns of their own."""
 
 _JSON_COLUMNS = frozenset({*EXPECT_NAMES, "fields", "tool_calls", "meta"})
 _KIND_COLUMNS = frozenset(KINDS) - {"equivalent"}
@@ -184,7 +186,7 @@ class RowReader:
         if heading not in self._roles:
             role = self._roles[heading] = _role(heading)
             if role is None:
-                self._on_own(heading, nearest(heading.replace(" ", "-"), (*KINDS, *CASE_NAMES)))
+                self._on_own(heading, nearest(heading.replace(" ", "-"), (*KINDS, *CASE_NAMES), MISTYPED))
         return self._roles[heading]
 
 
