@@ -33,8 +33,10 @@ LONGEST_CLAIM = 400
 """Tokens; a longer expectation is a text of its own, which no sentence states."""
 SENTENCES_BACK = 4
 """How far back the subject of a sentence may stand."""
-LONGEST_SUBJECT = 0.4
-"""Share of the claim's content words that its subject may be."""
+PRONOUN_SUBJECT = 0.5
+"""Share of the claim's content words that may be a subject for which a pronoun stands."""
+NAMED_SUBJECT = 0.4
+"""The same where the sentence repeats a part of it ("Berg" for "Anna Berg")."""
 OPENING = 6
 """Tokens in which the pronoun behind an opening phrase is looked for."""
 _SUBJECT_PRONOUNS = frozenset("he she it they".split())
@@ -122,9 +124,10 @@ def _continues(claim: Passage, sentence: Passage, before: Sequence[Passage]) -> 
     """
     stems = [token.stem for token in claim.content]
     missing = [stem for stem in stems if stem not in sentence.counts]
-    if len(missing) > LONGEST_SUBJECT * len(stems) or set(stems[: len(missing)]) != set(missing):
-        return False
     is_pronoun = _refers_back(sentence)
+    longest = PRONOUN_SUBJECT if is_pronoun else NAMED_SUBJECT
+    if len(missing) > longest * len(stems) or set(stems[: len(missing)]) != set(missing):
+        return False
     if not is_pronoun and sentence.content[0].stem not in claim.counts:
         return False
     for earlier in reversed(before):
