@@ -359,8 +359,17 @@ def shop(tmp_path: Path) -> Shop:
     return Shop(tmp_path)
 
 
-@pytest.mark.parametrize("die_after", [11, pytest.param(1, marks=SLOW), pytest.param(23, marks=SLOW)])
-@pytest.mark.parametrize("die_at", ["committing", "sent", "answered", "settled"])
+STEPS = [("committing", 4), ("sent", 11), ("answered", 11), ("settled", 11)]
+"""A point of the journal, and how often it is passed before the kill. Many changes share a commit, so those are few."""
+MORE_STEPS = [
+    *(("committing", after) for after in (1, 2, 3, 5, 6)),
+    *((point, after) for point in ("sent", "answered", "settled") for after in (1, 2, 17, 23)),
+]
+
+
+@pytest.mark.parametrize(
+    ("die_at", "die_after"), [*STEPS, *(pytest.param(*step, marks=SLOW) for step in MORE_STEPS)]
+)
 def test_killed_at_any_step_and_run_again(shop: Shop, die_at: str, die_after: int):
     """Killed at a step of the journal, then run again: all answers, and only calls in flight are paid again."""
     killed = shop.start(die_at=die_at, die_after=die_after)
