@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tiered_eval.catalogue import CATALOGUE, COMMON_OPTIONS, KINDS, OptionInfo, ScorerInfo, nearest
+from tiered_eval.catalogue import CATALOGUE, KINDS, OptionInfo, ScorerInfo, nearest
 from tiered_eval.records import TIERS
 from tiered_eval.suite import load_suite
 from tiered_eval.suite.options import parse_option
 
 SCORERS = tuple(CATALOGUE)
 OPTION_READ = re.compile(r"""options(?:\.get\(|\[)"([a-z_]+)\"""")
-DEFAULTS = [
-    (scorer, option) for scorer in SCORERS for option in (*scorer.options, *COMMON_OPTIONS) if option.default
-]
+DEFAULTS = [(scorer, option) for scorer in SCORERS for option in scorer.options if option.default]
 
 
 def test_scorers_stand_in_the_order_of_their_cost():
@@ -52,7 +50,7 @@ def test_the_code_is_where_the_table_says(scorer: ScorerInfo):
     read = set(OPTION_READ.findall(inspect.getsource(module)))
 
     assert (found.name, found.tier) == (scorer.name, scorer.tier)
-    assert read <= {option.name for option in (*scorer.options, *COMMON_OPTIONS)}
+    assert read <= {option.name for option in scorer.options}
 
 
 @pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: scorer.name)
@@ -92,9 +90,21 @@ def test_options_depend_on_what_is_pinned():
     climbing = CATALOGUE.options_for("must-contain", "exact", escalate=True)
     routed = CATALOGUE.options_for("must-contain", None)
 
-    assert set(pinned) == {"bounded", "case_sensitive", "whole", "scanned"}
+    assert set(pinned) == {"bounded", "case_sensitive", "whole"}
     assert {"unit", "threshold", "bounded"} <= set(climbing)
+    assert "scanned" in routed
     assert "engine" not in routed
+
+
+def test_options_depend_on_the_kind():
+    """What nothing would look at is not known: levels are for rubrics, units and scans for texts."""
+    of = {kind: set(CATALOGUE.options_for(kind, None)) for kind in KINDS}
+
+    assert {"levels", "pass_at"} <= of["rubric"]
+    assert of["requirement"] == {"models", "effort", "max_tokens"}
+    assert "levels" not in of["must-contain"]
+    assert "scanned" not in of["behaviour"]
+    assert {"unit", "scanned"} <= set(CATALOGUE.options_for("must-contain", "judge"))
 
 
 NEAREST = [

@@ -703,6 +703,30 @@ def test_a_python_function_yields_cases_or_mappings(tmp_path: Path, monkeypatch:
     assert (made.id, made.values, made.weight, made.options) == ("e", ("1.5",), 2.0, {"unit": "days"})
 
 
+def test_python_values_have_the_spelling_of_their_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Decimals, dates and null arrive as they would be written, and a checked suite can be checked again."""
+    write(
+        tmp_path,
+        "from datetime import date\nfrom decimal import Decimal\n"
+        "entries = [{'must-contain': Decimal('1.10'), 'tolerance': Decimal('0.05')},\n"
+        "           {'must-contain': date(2026, 10, 21)}, {'behaviour': {'field': 'error', 'equals': None}}]\n"
+        "cases = [{'id': 'q1', 'response': 'x', 'expect': entries}]\n",
+        "typed_suite.py",
+    )
+    write(
+        tmp_path,
+        "from tiered_eval.suite import load_suite\n"
+        "def cases():\n    return load_suite('typed_suite:cases', allow_code=True).cases\n",
+        "again_suite.py",
+    )
+    monkeypatch.chdir(tmp_path)
+    case = only_case(load_suite("typed_suite:cases", allow_code=True))
+
+    assert [made.values for made in case.expectations] == [("1.10",), ("2026-10-21",), (None,)]
+    assert case.expectations[0].options == {"tolerance": Decimal("0.05")}
+    assert only_case(load_suite("again_suite:cases", allow_code=True)) == case
+
+
 PYTHON_FAULTS = [
     ("no such module", "no_such_module:cases", "no-function"),
     ("no such function", "json:cases", "no-function"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tiered_eval.catalogue import CATALOGUE, COMMON_OPTIONS, KINDS
+from tiered_eval.catalogue import CATALOGUE, KINDS
 from tiered_eval.lint import RULES
 from tiered_eval.suite import load_suite
 from tiered_eval.suite.cases import CASE_NAMES
@@ -98,9 +98,7 @@ def test_the_python_suite_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_every_name_is_documented():
     """Kinds, scorers, options, fields and settings all stand on the page."""
-    options = {option.name for scorer in CATALOGUE for option in scorer.options} | {
-        option.name for option in COMMON_OPTIONS
-    }
+    options = {option.name for scorer in CATALOGUE for option in scorer.options}
     names = {*KINDS, *(scorer.name for scorer in CATALOGUE), *options, *CASE_NAMES, *SUITE_NAMES}
 
     assert not {name for name in names if f"`{name}`" not in PAGE and f"`{name}:`" not in PAGE} - {"cases"}

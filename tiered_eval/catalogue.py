@@ -8,7 +8,7 @@ scorer. A new scorer is one file in ``scorers/`` and one entry here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -17,7 +17,6 @@ from tiered_eval.records import Tier
 
 __all__ = [
     "CATALOGUE",
-    "COMMON_OPTIONS",
     "KINDS",
     "Catalogue",
     "OptionInfo",
@@ -58,6 +57,8 @@ class OptionInfo:
     above: float | None = None
     """The value must be larger than this."""
     choices: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    """The kinds it is for; empty where it is for all that the scorer can check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +84,6 @@ class Catalogue:
     """The scorers that a suite may name, in the order of their cost."""
 
     scorers: tuple[ScorerInfo, ...]
-    common_options: tuple[OptionInfo, ...] = ()
-    """Understood by the router, whatever scorer it picks."""
 
     def __iter__(self) -> Iterator[ScorerInfo]:
         return iter(self.scorers)
@@ -102,8 +101,9 @@ class Catalogue:
         ]
         return {
             option.name: option
-            for options in (*(info.options for info in reached), self.common_options)
-            for option in options
+            for info in reached
+            for option in info.options
+            if not option.kinds or kind in option.kinds
         }
 
 
@@ -125,14 +125,32 @@ def _threshold(default: str, help_text: str) -> OptionInfo:
     return OptionInfo(name="threshold", type="number", low=0.0, high=1.0, default=default, help=help_text)
 
 
-COMMON_OPTIONS = (
+_SCANNED = OptionInfo(
+    name="scanned",
+    type="flag",
+    default="false",
+    help="the response was read by OCR: letters may be misread, digits never",
+)
+_CLAIM_OPTIONS = (
+    OptionInfo(name="unit", type="text", help="part of the claim: 45 days are not 45 hours"),
+    OptionInfo(name="currency", type="text", help="such as USD, part of the claim"),
     OptionInfo(
-        name="scanned",
-        type="flag",
-        default="false",
-        help="the response was read by OCR: letters may be misread, digits never",
+        name="tolerance", type="decimal", low=0.0, default="0", help="absolute, in the unit of the claim"
+    ),
+    OptionInfo(
+        name="relative_tolerance",
+        type="decimal",
+        low=0.0,
+        high=1.0,
+        default="0",
+        help="share of the expected value",
+    ),
+    OptionInfo(name="percent_as_fraction", type="flag", default="false", help="0.45 is also 45 %"),
+    OptionInfo(
+        name="round", type="flag", default="false", help="a value that rounds to the expected one will do"
     ),
 )
+"""What changes the claim, and not only how it is checked: a judge is told of it too."""
 
 CATALOGUE = Catalogue(
     scorers=(
@@ -225,33 +243,8 @@ CATALOGUE = Catalogue(
             summary="the response states this number, amount, percentage or date, with its unit",
             kinds=("must-contain", "must-not-contain", "must-cite", "equivalent"),
             options=(
-                OptionInfo(name="unit", type="text", help="part of the claim: 45 days are not 45 hours"),
-                OptionInfo(
-                    name="tolerance",
-                    type="decimal",
-                    low=0.0,
-                    default="0",
-                    help="absolute, in the unit of the claim",
-                ),
-                OptionInfo(
-                    name="relative_tolerance",
-                    type="decimal",
-                    low=0.0,
-                    high=1.0,
-                    default="0",
-                    help="share of the expected value",
-                ),
-                OptionInfo(
-                    name="percent_as_fraction", type="flag", default="false", help="0.45 is also 45 %"
-                ),
-                OptionInfo(name="currency", type="text", help="such as USD, part of the claim"),
+                *_CLAIM_OPTIONS,
                 OptionInfo(name="date", type="flag", default="false", help="the value is a date"),
-                OptionInfo(
-                    name="round",
-                    type="flag",
-                    default="false",
-                    help="a value that rounds to the expected one will do",
-                ),
             ),
             example="- must-contain: {value: 45, unit: days}",
         ),
@@ -261,7 +254,7 @@ CATALOGUE = Catalogue(
             target="tiered_eval.scorers.fuzzy_ocr:FuzzyOcr",
             summary="the literal is in scanned text, OCR confusions tolerated and digits never",
             kinds=_LITERAL_KINDS,
-            options=(_threshold("", "least similarity that passes; the shipped one was measured"),),
+            options=(_SCANNED, _threshold("", "least similarity that passes; the shipped one was measured")),
             example="- must-cite: {value: DOC-2025-118, scanned: true}",
         ),
         ScorerInfo(
@@ -306,19 +299,25 @@ CATALOGUE = Catalogue(
                     high=32_000,
                     help="bound on what one reply may cost",
                 ),
-                OptionInfo(name="levels", type="levels", help="a rubric's levels in words, worst first"),
+                OptionInfo(
+                    name="levels",
+                    type="levels",
+                    kinds=("rubric",),
+                    help="a rubric's levels in words, worst first",
+                ),
                 OptionInfo(
                     name="pass_at",
                     type="number",
+                    kinds=("rubric",),
                     low=0.0,
                     high=100.0,
                     default="0.5",
                     help="a rubric passes at this score in [0, 1], or at this level when levels are given",
                 ),
+                *(replace(option, kinds=_TEXT_KINDS) for option in (*_CLAIM_OPTIONS, _SCANNED)),
             ),
             example="- requirement: Does not promise a delivery date",
         ),
     ),
-    common_options=COMMON_OPTIONS,
 )
 """Every scorer that ships with the package."""

@@ -90,7 +90,7 @@ def _findings(expectation: Expectation) -> Iterator[Finding]:
         yield from _regex(expectation)
     elif expectation.kind == "behaviour":
         yield from _path(expectation)
-    elif scorer == "number" or not _NUMBER_OPTIONS.isdisjoint(expectation.options):
+    elif scorer == "number" or (scorer is None and not _NUMBER_OPTIONS.isdisjoint(expectation.options)):
         yield from _number(expectation)
     elif expectation.kind in _LITERAL_KINDS:
         yield from _literal(expectation)

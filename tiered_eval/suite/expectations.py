@@ -241,22 +241,19 @@ class ExpectationReader:
 
     def check(self, made: Expectation, scope: Scope) -> Expectation | None:
         """Check an expectation that was made in Python by reading it as if it had been written."""
-        values: Any = list(made.values)
-        draft = Draft(made.kind, values, made.match, {}, scope.line)
+        draft = Draft(made.kind, list(made.values), made.match, {}, scope.line)
         place = f"expectations[{made.id}]"
         if not is_kind(made.kind, scope, f"{place}.kind", None):
             return None
         draft.settings = {
             "id": made.id,
             "weight": made.weight,
-            "dimension": made.dimension,
-            "scorer": made.scorer,
             "escalate": made.escalate,
+            **({} if made.dimension is None else {"dimension": made.dimension}),
+            **({} if made.scorer is None else {"scorer": made.scorer}),
+            **({} if not made.tags else {"tags": made.tags}),
             **made.options,
         }
-        draft.settings = {name: value for name, value in draft.settings.items() if value is not None}
-        if made.tags:
-            draft.settings["tags"] = made.tags
         where = made.where or Where(file=scope.file, line=scope.line)
         return self._checked(draft, made.id, scope, place, where)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from typing import Any
 
 from tiered_eval.catalogue import OptionInfo, nearest
@@ -30,6 +31,7 @@ HEAVIEST = 1e9
 LONGEST_TEXT = 100_000
 """Characters of an expected value or a setting; a response may be longer."""
 
+_YAML_NUMBERS = {".nan": "nan", ".inf": "inf", "+.inf": "inf", "-.inf": "-inf"}
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
 
@@ -86,10 +88,8 @@ def parse_decimal(raw: object) -> Decimal:
             "out-of-range", f"a number of {len(text)} characters", "give a number of ordinary size"
         )
     try:
-        number = Decimal(text.strip().removeprefix(".") if text.lower() in (".nan", ".inf") else text.strip())
+        number = Decimal(_YAML_NUMBERS.get(text.lower(), text.strip()))
     except InvalidOperation:
-        if text.lower().lstrip("+-") == ".inf":
-            raise BadValue("not-finite", f"{text} is not finite", "give a finite number") from None
         raise BadValue("not-a-number", f"{_shown(raw)} is not a number", "give a number") from None
     if not number.is_finite() or not math.isfinite(float(number)):
         raise BadValue("not-finite", f"{_shown(raw)} is not finite", "give a finite number")
@@ -171,7 +171,7 @@ def parse_levels(raw: object) -> tuple[str, ...] | dict[int, str]:
     if isinstance(raw, Mapping):
         numbered = {parse_integer(number): parse_text(text) for number, text in raw.items()}
         numbers = sorted(numbered)
-        if numbers != list(range(numbers[0], numbers[0] + len(raw))) if numbers else True:
+        if len(numbers) != len(raw) or any(after - before != 1 for before, after in pairwise(numbers)):
             raise BadValue(
                 "bad-levels", "the levels are not numbered one by one", "number them 1, 2, 3 ..., worst first"
             )
@@ -258,7 +258,7 @@ def _no_text(raw: object) -> BadValue:
 
 
 def _shown(raw: object) -> str:
-    """A raw value as it can stand in a message: short, and on one line."""
+    """A raw value as it can stand in a message: short, and text in quotes."""
     if isinstance(raw, Mapping):
         return "a mapping"
     if isinstance(raw, list | tuple):
@@ -267,13 +267,11 @@ def _shown(raw: object) -> str:
         return "nothing"
     if isinstance(raw, bool):
         return "true" if raw else "false"
-    text = str(raw) if isinstance(raw, str | float) else f"a {type(raw).__name__}"
+    if not isinstance(raw, str | int | float):
+        return f"a {type(raw).__name__}"
+    text = text_of(raw) or "a number"
     text = text if len(text) <= 60 else text[:57] + "..."
-    return (
-        text
-        if isinstance(raw, Spelled)
-        else f'"{text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text}"'
-    )
+    return f'"{text}"' if isinstance(raw, str) and not isinstance(raw, Spelled) else text
 
 
 _PARSERS: dict[str, Callable[[object], Any]] = {

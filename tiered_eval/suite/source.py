@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 __all__ = ["DEEPEST", "LONGEST_NUMBER", "Located", "LocatedList", "Spelled", "line_of", "plain", "text_of"]
@@ -90,6 +92,10 @@ def line_of(container: object, key: str | int | None, default: int | None) -> in
 def text_of(value: object) -> str | None:
     """A scalar's text in the author's spelling; None for what is no text and no number."""
     if isinstance(value, str):
+        return str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
