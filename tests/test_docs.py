@@ -1,0 +1,89 @@
+"""Documentation that cannot go stale: named tests exist, examples run, public names are explained."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tiered_eval
+
+ROOT = Path(__file__).parent.parent
+DOCS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "cache").glob("*.md")])
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NAMED_TEST = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+def examples(name: str) -> list[str]:
+    return PYTHON.findall((ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_promises_name_tests_that_exist():
+    """Every test that docs/promises.md names is there."""
+    named = NAMED_TEST.findall((ROOT / "docs" / "promises.md").read_text(encoding="utf-8"))
+    missing = []
+    for file, test in named:
+        tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+        there = {
+            node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+        if test not in there:
+            missing.append(f"{file}::{test}")
+
+    assert len(named) > 20
+    assert not missing
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/library.md"])
+def test_python_examples_run(name: str, tmp_path: Path):
+    """Each Python example of a page runs as it stands, in an empty folder."""
+    found = examples(name)
+    assert found
+    for code in found:
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_readme_example_passes_everything(tmp_path: Path):
+    """The ten lines of the README print what a reader expects of them."""
+    [code] = examples("README.md")
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+
+    assert done.stdout.strip() == "3 of 3 passed, $0.00 spent"
+
+
+def test_public_names_are_explained():
+    """Every name that the package exports appears in docs/library.md."""
+    text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+
+    assert [name for name in tiered_eval.__all__ if f"`{name}" not in text] == []
+
+
+def test_public_names_are_there():
+    """Every exported name can be imported, and the list is sorted."""
+    assert tiered_eval.__all__ == sorted(tiered_eval.__all__)
+    for name in tiered_eval.__all__:
+        assert getattr(tiered_eval, name) is not None
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path):
+    """Links between pages lead to files that exist."""
+    dead = [
+        target
+        for target in LINK.findall(page.read_text(encoding="utf-8"))
+        if not target.startswith("http") and not (page.parent / target).exists()
+    ]
+
+    assert not dead
