@@ -589,6 +589,23 @@ def test_responses_that_nobody_asked_for_are_a_warning(tmp_path: Path):
     assert "7 of the responses belong to no case: x0, x1, x2, x3, x4, ..." in suite.warnings[0]
 
 
+def test_the_response_of_a_disabled_case_is_not_unused(tmp_path: Path):
+    """Disabling a case brings no warning about its response."""
+    text = "cases: [{id: q1, expect: [{must-contain: fee}]}, {id: q2, enabled: false}]"
+    suite = load_suite(write(tmp_path, text), responses=write(tmp_path, RESPONSE_FILES["r.jsonl"], "r.jsonl"))
+
+    assert suite.warnings == ()
+
+
+def test_a_folder_with_two_suites_is_ambiguous(tmp_path: Path):
+    """Neither of two suites in a folder is picked silently."""
+    for name in ("suite.yaml", "suite.json"):
+        write(tmp_path, SAME_IN_EVERY_FORMAT[name], name)
+
+    with pytest.raises(SuiteError, match="two-suites"):
+        load_suite(tmp_path)
+
+
 def test_a_joined_response_wins_over_the_suite_s_and_says_so(tmp_path: Path):
     """Where both have a response, the responses file is meant, and a warning names the case."""
     suite = load_suite(

@@ -68,6 +68,8 @@ class CaseReader:
         before = problems.error_count
         scope.case_id = identity = self._id(raw, scope, number)
         if "enabled" in raw and not self._is_enabled(raw, scope):
+            if self.responses is not None:
+                self.responses.skip(identity)
             return None
         if not raw.keys() <= _KNOWN:
             self._report_unknown(raw, scope)
@@ -296,6 +298,10 @@ class ResponseSource(Protocol):
 
     is_whole: bool
     """Could all of it be read? Else what is missing has been reported already."""
+
+    def skip(self, identity: str) -> None:
+        """The response of this case, if there is one, is known and not wanted."""
+        ...
 
     def find(self, identity: str) -> Response | None:
         """The response of a case; None when there is none.

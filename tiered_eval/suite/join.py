@@ -59,14 +59,23 @@ class ResponseFile:
 
     def find(self, identity: str) -> Response | None:
         """The response of a case; None when there is none."""
-        slot = self._seen.slot_of(identity)
+        slot = self._mark(identity)
         if slot is None:
             return None
-        self._used_count += not self._used[slot]
-        self._used[slot] = 1
         if self._lines is None:
             return read_response(self._held[identity])
         return read_response(_response_in(self._record_of(identity, self._seen.place_at(slot))))
+
+    def skip(self, identity: str) -> None:
+        """The response of this case, if there is one, is known and not wanted."""
+        self._mark(identity)
+
+    def _mark(self, identity: str) -> int | None:
+        slot = self._seen.slot_of(identity)
+        if slot is not None:
+            self._used_count += not self._used[slot]
+            self._used[slot] = 1
+        return slot
 
     def report_unused(self) -> None:
         """Warn of responses that no case asked for, naming the first few."""

@@ -87,14 +87,22 @@ def _file_in(path: Path, *, allow_outside: bool) -> Path:
         raise Unreadable(
             line=None, rule="no-file", message=f"it cannot be looked at: {fault}", fix="check the path"
         ) from None
-    found = next((path / name for name in FILES_IN_FOLDER if (path / name).exists()), None)
-    if found is None:
+    there = [name for name in FILES_IN_FOLDER if (path / name).exists()]
+    if len(there) > 1:
+        raise Unreadable(
+            line=None,
+            rule="two-suites",
+            message=f"{' and '.join(there)} are both in the folder",
+            fix="name the file that you mean",
+        )
+    if not there:
         raise Unreadable(
             line=None,
             rule="no-file",
             message="the folder has no suite in it",
             fix=f"add one of {', '.join(FILES_IN_FOLDER)}",
         )
+    found = path / there[0]
     if not allow_outside and not is_inside(found, path):
         raise outside(found, "the suite")
     return found
