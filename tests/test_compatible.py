@@ -244,6 +244,16 @@ async def test_error_with_status_200_is_an_error(
     assert (caught.value.billed, caught.value.usage is not None) == ("yes", True)
 
 
+async def test_redirect_is_not_followed():
+    """Text and key go to the configured address only; a server that has moved is a refusal."""
+    moved = {"location": "http://127.0.0.1:9/v1/chat/completions"}
+    async with answering("vllm", "", status=307, headers=moved) as provider:
+        with pytest.raises(ProviderRefused) as caught:
+            await ask(provider)
+
+    assert caught.value.status == 307
+
+
 async def test_moderation_is_a_refusal_and_no_outage():
     """OpenRouter's 403 is about the content, so no other model is asked for a more agreeable answer."""
     async with answering(

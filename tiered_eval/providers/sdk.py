@@ -158,6 +158,10 @@ class SdkClient(ABC):
                     pool=None,
                 ),
                 trust_env=not is_loopback(self.base_url),
+                # What was judged, and the key, go to the address that was configured and nowhere else.
+                follow_redirects=False,
+                # Without TLS there is nothing to verify, and its certificates take a while to load.
+                verify=self.base_url.startswith("https:"),
                 event_hooks={"response": [_bound_body]},
             )
         except (ImportError, RuntimeError) as error:
