@@ -10,17 +10,19 @@ One of the guards; the order of words comes from :mod:`tiered_eval.text.passages
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from itertools import pairwise
+from collections.abc import Collection, Iterator
+from itertools import combinations
 from typing import NamedTuple
 
 from tiered_eval.text.passages import Passage, tightest, turns_round
-from tiered_eval.text.tokens import is_content
+from tiered_eval.text.tokens import Token, is_content
 
 __all__ = ["roles_changed"]
 
 _ACTOR_WORDS = 3
 """Content words behind a "by" that may name who acts: "by her former record label"."""
+_MOST_NAMES = 12
+"""Names of one claim that are compared with each other."""
 _COMPARING = frozenset({"than", "before", "after"})
 
 
@@ -31,9 +33,11 @@ class _Act(NamedTuple):
     actor: str
 
 
-def roles_changed(claim: Passage, place: Passage) -> str | None:
+def roles_changed(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     """Why the words of the claim have other roles in ``place``; None when they do not."""
     shared = [token.stem for token in claim.content if token.stem in place.counts]
+    if (owner := _owner(claim, place)) is not None:
+        return f"{owner} owns who is meant"
     acts, their_acts = _acts(claim, shared), _acts(place, shared)
     is_passive_alike = {act.actor for act in acts} == {act.actor for act in their_acts}
     if tightest(shared, place.stems) is not None:
@@ -57,7 +61,7 @@ def _acts(passage: Passage, shared: Collection[str]) -> list[_Act]:
     verb: str | None = None
     for at, token in enumerate(passage.tokens):
         if token.word == "by":
-            following = [other for other in passage.tokens[at + 1 :] if is_content(other)][:_ACTOR_WORDS]
+            following = [other for other in _phrase(passage, at + 1) if is_content(other)][:_ACTOR_WORDS]
             if following and not following[0].word.endswith("ing") and not following[0].stem[0].isdigit():
                 actor = next((other.stem for other in following if other.stem in shared), None)
                 if actor is not None:
@@ -65,6 +69,30 @@ def _acts(passage: Passage, shared: Collection[str]) -> list[_Act]:
         elif is_content(token):
             verb = token.stem
     return found
+
+
+def _phrase(passage: Passage, at: int) -> Iterator[Token]:
+    """The tokens from ``at`` to the end of their noun phrase: no "and", no comma."""
+    for earlier, token in zip(passage.tokens[at - 1 :], passage.tokens[at:], strict=False):
+        if token.word in {"and", "or", "but"} or "," in passage.text[earlier.end : token.start]:
+            return
+        yield token
+
+
+def _owner(claim: Passage, place: Passage) -> str | None:
+    """A word of the claim that only owns something else in ``place``: "Berg's father" for "Berg"."""
+    for at, token in enumerate(place.tokens):
+        shown = place.text[token.start : token.end]
+        if token.stem not in claim.counts or not shown.endswith(("'s", "’s")):
+            continue
+        owned = next((other for other in _phrase(place, at + 1) if is_content(other)), None)
+        # "Berg's third win" is a win of Berg; whoever "Berg's father" is, it is not Berg.
+        if owned is not None and owned.stem not in claim.counts and not owned.stem[0].isdigit():
+            mine = claim.tokens[claim.stems.index(token.stem)]
+            is_alone = place.counts[token.stem] == 1
+            if is_alone and not claim.text[mine.start : mine.end].endswith(("'s", "’s")):
+                return shown
+    return None
 
 
 def _keeps_actors(passives: list[_Act], active: Passage) -> bool:
@@ -90,7 +118,7 @@ def _says_what_it_is(claim: Passage) -> bool:
 def _names_changed_over(claim: Passage, place: Passage) -> bool:
     """Two names of the claim stand the other way round, and were not merely listed side by side."""
     names = [(at, token.stem) for at, token in enumerate(claim.tokens) if token.is_capital]
-    for (at, one), (then, other) in pairwise(names):
+    for (at, one), (then, other) in combinations(names[:_MOST_NAMES], 2):
         if then - at == 1 or one == other or not {one, other} <= place.counts.keys():
             continue
         between = {token.word for token in claim.tokens[at + 1 : then]}

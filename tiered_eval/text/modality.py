@@ -1,0 +1,141 @@
+"""Whether a sentence says a claim outright: not denied, supposed, weakened, or tied to a condition.
+
+The one idea: the same words are no statement behind an "almost", a "might", a "refused to", or before an "unless". The words
+that do this to a claim are closed lists; what matters is whether they touch the match, and whether the claim has them too.
+
+Guards; the cues of denial and their reach are those of :mod:`tiered_eval.text.polarity`.
+"""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+
+from tiered_eval.text.passages import Passage
+from tiered_eval.text.polarity import Cue, doubt_at
+from tiered_eval.text.tokens import is_content, stem
+
+__all__ = ["denied", "tied", "unsaid", "weakened"]
+
+_DENYING = frozenset("not no non never none nobody nothing neither nor without".split())
+_IDIOM = 3
+"""Tokens before the match in which "not only" and its like are looked for."""
+_BEHIND = 4
+"""Tokens behind the match in which a "... is false" or an "only" is looked for."""
+_WEAKENERS = frozenset(
+    stem(word)
+    for word in """
+    almost nearly practically virtually partly partially halfway supposedly allegedly reportedly apparently possibly
+    perhaps probably maybe may might could if whether pretend pretended refuse refused decline declined avoid avoided
+    prevent prevented stop stopped forget forgot threaten threatened attempt attempted try tried want wanted hope hoped
+    wish wished plan planned think thought believe believed claim claimed doubt doubted expect expected
+    """.split()
+)
+"""Before a statement they take its truth away, or leave it open."""
+_UNMAKERS = frozenset(
+    stem(word) for word in "former ex fake false mock pseudo potential proposed low".split()
+)
+"""Before a noun they make something else of it: a former director is none."""
+_CONDITIONS = frozenset("if unless until till".split())
+"""Behind a statement they tie it to something; so does "only" before one of the next words."""
+_ONLY_WHEN = _CONDITIONS | {
+    "when",
+    "after",
+    "before",
+    "where",
+    "with",
+    "for",
+    "on",
+    "in",
+    "under",
+    "upon",
+    "once",
+    "by",
+}
+_INVERTING = frozenset("had were should".split())
+"""At the beginning of a sentence they suppose: "Had the director resigned, ..."."""
+
+
+def denied(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """The same denials must be aimed at the same words."""
+    mine = sorted(_denials(claim, 0, len(claim.tokens) - 1), key=str)
+    theirs = sorted(_denials(place, first, last), key=str)
+    if mine == theirs:
+        return None
+    if not mine:
+        return "denied"
+    return "not denied there" if not theirs else "the denial is aimed at something else"
+
+
+def _denials(passage: Passage, first: int, last: int) -> list[tuple[str, str | None]]:
+    """Each denial that touches the tokens from ``first`` to ``last``, with the word that it is aimed at.
+
+    Stricter than ``polarity``: "not only" and "no doubt" count as well, since two sentences that differ in one of
+    them are not the same; and so does a denial behind the match without a verb of its own ("..., but I had not").
+    """
+    found = []
+    covered: set[int] = set()
+    for cue in passage.cues:
+        if cue.kind not in {"denial", "aside", "predicate"}:
+            continue
+        at, after = passage.index_at(cue.start), passage.index_at(cue.end)
+        covered.update(range(at, after))
+        target = None if cue.kind == "predicate" else _target(passage, after)
+        if (
+            first <= at <= last
+            or (
+                last < at <= last + (_BEHIND if cue.kind == "predicate" else len(passage.tokens))
+                and target is None
+            )
+            or (at < first and _reaches(passage, cue, first))
+        ):
+            found.append((" ".join(passage.stems[at:after]), target))
+    for at in range(max(0, first - _IDIOM), last + 1):
+        if passage.stems[at] in _DENYING and at not in covered:
+            found.append((passage.stems[at], _target(passage, at + 1)))
+    return found
+
+
+def _target(passage: Passage, after: int) -> str | None:
+    return next((token.stem for token in passage.tokens[after:] if is_content(token)), None)
+
+
+def _reaches(passage: Passage, cue: Cue, first: int) -> bool:
+    token = passage.tokens[first]
+    return doubt_at(passage.text, token.start, token.end, (cue,)) in {"denied", "doubly denied"}
+
+
+def unsaid(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """Supposed, asked, or only reported, where the claim is not."""
+    if place.tokens[0].word in _INVERTING and "?" not in place.text[place.start : place.end + 2]:
+        return "supposed"
+    doubt = doubt_at(place.text, place.tokens[first].start, place.tokens[last].end, place.cues)
+    if doubt not in {"hypothetical", "reported", "quoted", "asked"}:
+        return None
+    own = doubt_at(claim.text, claim.start, claim.end, claim.cues)
+    return None if doubt == own else doubt
+
+
+def weakened(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """ "Almost", "might", "refused to" within the match or right before it, or a "former" before a word of the claim."""
+    begin = max(0, first - 3)
+    for at, found in enumerate(place.stems[begin : last + 1], start=begin):
+        if found in claim.counts or (found == "may" and place.tokens[at].is_capital):
+            continue  # "In May" weakens nothing
+        if found in _WEAKENERS or (found in _UNMAKERS and claim.counts.keys() & set(_next(place, at, 2))):
+            return f'weakened by "{place.tokens[at].word}"'
+    return None
+
+
+def _next(passage: Passage, at: int, count: int) -> list[str]:
+    """Stems of the content tokens that follow ``at``, so many of them."""
+    following = (token.stem for token in passage.tokens[at + 1 :] if is_content(token))
+    return list(islice(following, count))
+
+
+def tied(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """A condition behind the match that the claim does not have: "... only if unopened"."""
+    behind = [token.word for token in place.tokens[last + 1 :]]
+    for word, following in pairwise([*behind, ""]):
+        if word not in claim.counts and (word in _CONDITIONS or (word == "only" and following in _ONLY_WHEN)):
+            return f'tied to a condition by "{word}"'
+    return None
