@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from tiered_eval.calls.attempts import BYTES_A_TOKEN, Job
+from tiered_eval.calls.job import BYTES_A_TOKEN, Job
 from tiered_eval.calls.tally import Heading
 from tiered_eval.calls.vendors import provider_of
 from tiered_eval.errors import UnreadableReply

@@ -22,10 +22,12 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from tiered_eval.budget import Budget
-from tiered_eval.calls.attempts import BYTES_A_TOKEN, Attempts, Bought, Gate, Job, Reply
+from tiered_eval.calls.attempts import Attempts
+from tiered_eval.calls.books import Books
 from tiered_eval.calls.breaker import Breaker
 from tiered_eval.calls.embedding import batches_of, embedding_job, joined
 from tiered_eval.calls.flights import Flights
+from tiered_eval.calls.job import BYTES_A_TOKEN, Bought, Gate, Job, Reply
 from tiered_eval.calls.replies import find_reply, payload_from_reply
 from tiered_eval.calls.tally import CallStatistics, Heading, Tally
 from tiered_eval.calls.vendors import Vendors, provider_of, rate_gates
@@ -40,7 +42,7 @@ from tiered_eval.errors import (
     TieredEvalError,
 )
 from tiered_eval.keys import content_key
-from tiered_eval.ledger import Kept, Ledger, RunEntry, Totals
+from tiered_eval.ledger import Kept, Ledger
 from tiered_eval.pricing import PriceBook, input_bound_tokens, pico_from_usd, usd_from_pico
 from tiered_eval.providers.base import EmbeddingProvider, Provider
 from tiered_eval.records import Completed, EmbeddingReply, ModelReply, ModelRequest
@@ -107,10 +109,6 @@ class Gateway:
         rng: random.Random | None = None,
         nonce: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
-        self._home = home
-        self._run = run
-        self._suite = suite
-        self._scope = scope
         self._prices = prices
         self._vendors = Vendors(
             prices=prices,
@@ -129,10 +127,18 @@ class Gateway:
         self._cap = None if cap_usd is None else pico_from_usd(cap_usd)
         self._budget = Budget(self._cap)
         self._tally = Tally(clock)
+        self._books = Books(
+            home=home,
+            run=run,
+            suite=suite if mode == "live" else None,
+            scope=scope,
+            budget=self._budget,
+            now=now,
+        )
         self._attempts = Attempts(
             budget=self._budget,
             tally=self._tally,
-            scope=scope or run,
+            scope=lambda: self._books.scope,
             run=run,
             concurrency=concurrency,
             timeout_s=request_timeout_s,
@@ -140,12 +146,9 @@ class Gateway:
             sleep=sleep,
             rng=self._rng,
         )
-        self._ledger: Ledger | None = None
-        self._opening: asyncio.Task[Ledger] | None = None
         self._breaker = Breaker(clock)
         self._flights: Flights[_Answer] = Flights()
         self._unusable = 0
-        self._last_totals = Totals()
         self._is_closed = False
 
     async def __aenter__(self) -> Gateway:
@@ -162,16 +165,9 @@ class Gateway:
             return
         self._is_closed = True
         self.refuse_new_calls(CallsStopped("the gateway is closed"))
-        if self._opening is not None:
-            await asyncio.wait({self._opening})
         await self._flights.aclose()
         await self._vendors.aclose()
-        if self._ledger is not None:
-            with suppress(LedgerError):  # a ledger that failed has said so to whoever asked
-                self._last_totals = self._ledger.totals()
-                if self._suite is not None and self._mode == "live":
-                    self._ledger.finish_run(self._run, state="ended")
-            self._ledger.close()
+        await self._books.aclose()
 
     async def complete(
         self, request: ModelRequest, parse: Callable[[ModelReply], T], *, models: Sequence[str]
@@ -243,17 +239,7 @@ class Gateway:
 
     async def ledger(self) -> Ledger:
         """The ledger, opened now if it was not yet. Raises ConfigError, LedgerError."""
-        if self._ledger is not None:
-            return self._ledger
-        if self._opening is None:
-            # Its own task: whoever asked first may be cancelled while the file is being checked.
-            self._opening = asyncio.create_task(self._open_ledger())
-        await asyncio.wait({self._opening})
-        if self._opening.cancelled():
-            raise CallsStopped("the gateway is closed")
-        if (error := self._opening.exception()) is not None:
-            raise error.with_traceback(None)
-        return self._opening.result()
+        return await self._books.open()
 
     def refuse_new_calls(self, why: TieredEvalError) -> None:
         """Let no further call leave; those in flight go on to their end. Askers get ``why``."""
@@ -261,9 +247,7 @@ class Gateway:
 
     def statistics(self) -> CallStatistics:
         """What went through the door so far; also after it was closed."""
-        ledger = self._ledger
-        is_open = ledger is not None and not self._is_closed
-        totals = ledger.totals() if ledger is not None and is_open else self._last_totals
+        ledger, totals = self._books.ledger, self._books.totals()
         return CallStatistics(
             spend=self._tally.spend(
                 cap=self._cap,
@@ -274,45 +258,16 @@ class Gateway:
             provider_wait_s=self._tally.provider_wait_s,
             coalesced=self._tally.coalesced,
             damaged_replies=self._unusable + (ledger.damaged_replies if ledger is not None else 0),
-            warnings=tuple(self._attempts.warnings),
-        )
-
-    async def _open_ledger(self) -> Ledger:
-        # Checking a large file takes a while: not on the event loop.
-        ledger = await asyncio.to_thread(Ledger.open, self._home)
-        scope = self._attempts.scope
-        if self._suite is not None and self._mode == "live":
-            noted = await asyncio.to_thread(ledger.begin_run, self._run_entry(self._suite))
-            scope = scope if self._scope is not None else noted.scope
-        before = ledger.totals(scope=scope)
-        if scope != self._attempts.scope and (before.settled or before.unknown):
-            self._attempts.warnings.append(
-                f"this run continues {scope}, which was killed: the ${usd_from_pico(before.settled)} that it spent "
-                f"and the ${usd_from_pico(before.unknown)} that it may have spent count against the cap"
-            )
-        self._attempts.scope = scope
-        self._budget.start_at(spent=before.settled, unknown=before.unknown)
-        self._ledger = ledger
-        return ledger
-
-    def _run_entry(self, suite: str) -> RunEntry:
-        return RunEntry(
-            id=self._run,
-            suite=suite,
-            scope=self._scope or self._run,
-            cap=self._cap,
-            started_at=self._now().isoformat(timespec="milliseconds"),
+            warnings=(*self._books.warnings, *self._attempts.warnings),
         )
 
     # ── kept replies ─────────────────────────────────────────────────────────────────────────────
 
     async def _find_kept(self, chain: Sequence[tuple[str, str]]) -> list[tuple[str, str, Kept]]:
         """(model, key, kept reply) for those of the chain that there are, in its order."""
-        ledger = self._ledger
-        if ledger is None:
-            if self._mode == "offline" and not (self._home / "ledger.db").exists():
-                return []
-            ledger = await self.ledger()
+        if self._mode == "offline" and not self._books.exists:
+            return []
+        ledger = await self._books.open()
         found = ledger.find([key for _, key in chain])
         return [(model, key, found[key]) for model, key in chain if key in found]
 
@@ -417,7 +372,7 @@ class Gateway:
 
         model = job.heading.model
         self._breaker.check(model)
-        ledger = await self.ledger()
+        ledger = await self._books.open()
         gate = self._vendors.gate(model)
         left_s = self._deadline_s()
         try:

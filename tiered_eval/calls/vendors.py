@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from tiered_eval.calls.attempts import Gate
+from tiered_eval.calls.job import Gate
 from tiered_eval.errors import ConfigError
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import EmbeddingProvider, NeedsPreparation, Provider

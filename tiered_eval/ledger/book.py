@@ -85,6 +85,10 @@ class Ledger:
             connection.close()
             raise LedgerError(f"{home / 'ledger.db'}: the ledger cannot be written ({error})") from error
 
+    @property
+    def is_open(self) -> bool:
+        return not self._is_closed
+
     def __enter__(self) -> Ledger:
         return self
 

@@ -1,0 +1,59 @@
+"""One call to be made, before anything has been done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from tiered_eval.calls.tally import Heading
+from tiered_eval.records import EmbeddingReply, ModelReply, RateLimits, Usage
+
+__all__ = ["BYTES_A_TOKEN", "Bought", "Gate", "Job", "Reply"]
+
+Reply = TypeVar("Reply", ModelReply, EmbeddingReply)
+
+BYTES_A_TOKEN = 4
+"""For estimates of tokens, never for money."""
+
+
+class Gate(Protocol):
+    """What is needed of ``pacing.RateGate``."""
+
+    def slot(self, tokens: int) -> AbstractAsyncContextManager[None]: ...
+
+    def learn(self, limits: RateLimits | None) -> None: ...
+
+    def throttled(self, retry_after_s: float | None) -> None: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Job(Generic[Reply]):
+    """What to send, what it may cost, and what to keep of the answer."""
+
+    key: str
+    """What the ledger knows the call by."""
+    provider: str
+    """Name of the provider, for stopping all calls to it."""
+    heading: Heading
+    tokens: int
+    """Estimate, for limits on tokens a minute."""
+    bound: Callable[[], int]
+    """Worst case of one attempt in pico-dollars, at the prices of now."""
+    cost: Callable[[Usage], int]
+    send: Callable[[float], Awaitable[Reply]]
+    """Make one attempt within so many seconds."""
+    check: Callable[[Reply], object]
+    """Raises a ProviderError for a reply that is none; it was billed all the same."""
+    payload: Callable[[Reply], str] | None
+    """The reply as it is kept; None where it is kept elsewhere."""
+    billed: int = 0
+    """Pico-dollars that its attempts were billed so far, unusable ones included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bought(Generic[Reply]):
+    """A reply that this process paid for."""
+
+    reply: Reply
