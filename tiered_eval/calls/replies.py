@@ -62,7 +62,7 @@ def find_reply(payload: str) -> ModelReply | None:
             latency_s=float(content["latency_s"]),
             refusal=_optional_text(content["refusal"]),
         )
-    except (ValueError, KeyError, TypeError, ArithmeticError):
+    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         return None
 
 

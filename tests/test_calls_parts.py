@@ -1,0 +1,242 @@
+"""The parts of the door, each alone: kept replies, flights, the breaker, the tally."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from decimal import Decimal
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiered_eval.calls.breaker import FAILURES, REST_S, Breaker
+from tiered_eval.calls.flights import Flights
+from tiered_eval.calls.replies import find_reply, payload_from_reply
+from tiered_eval.calls.tally import Heading, Tally
+from tiered_eval.errors import CallsStopped, ProviderUnavailable, RateLimited, UnreadableReply
+from tiered_eval.records import ModelReply, StopReason, Usage
+from tiered_eval.testing.clock import HandClock
+
+MODEL = "scripted:small"
+
+# ── kept replies ─────────────────────────────────────────────────────────────────────────────────
+
+texts = st.text(st.characters(), max_size=30)
+counts = st.integers(0, 10**9)
+replies = st.builds(
+    ModelReply,
+    text=texts,
+    stop_reason=st.sampled_from(get_args(StopReason)),
+    model=texts,
+    nonce=texts,
+    request_id=st.none() | texts,
+    latency_s=st.floats(0, 1e6),
+    refusal=st.none() | texts,
+    usage=st.builds(
+        Usage,
+        input_tokens=counts,
+        output_tokens=counts,
+        cache_read_tokens=counts,
+        cache_write_tokens=counts,
+        cache_write_long_tokens=counts,
+        reasoning_tokens=counts,
+        service_tier=st.none() | texts,
+        is_estimated=st.booleans(),
+        cost_usd=st.none() | st.decimals(0, 1000, places=12),
+    ),
+)
+
+
+@given(replies)
+def test_a_reply_comes_back_as_it_was(reply: ModelReply):
+    """What is kept is the whole reply; its payload is ASCII, whatever is in it."""
+    payload = payload_from_reply(reply)
+
+    assert payload.isascii()
+    assert find_reply(payload) == reply
+
+
+GOOD = json.loads(
+    payload_from_reply(
+        ModelReply(
+            text="{}",
+            stop_reason="end",
+            model="m",
+            nonce="n",
+            usage=Usage(input_tokens=1, output_tokens=1),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        "",
+        "null",
+        "[]",
+        "{",
+        "{}",
+        json.dumps({**GOOD, "version": 2}),
+        json.dumps({**GOOD, "text": None}),
+        json.dumps({**GOOD, "text": ["met"]}),
+        json.dumps({**GOOD, "stop_reason": "because"}),
+        json.dumps({**GOOD, "usage": None}),
+        json.dumps({**GOOD, "usage": {"input_tokens": 1}}),
+        json.dumps({**GOOD, "usage": {**GOOD["usage"], "input_tokens": "many"}}),
+        json.dumps({**GOOD, "usage": {**GOOD["usage"], "cost_usd": "dear"}}),
+        json.dumps({key: value for key, value in GOOD.items() if key != "nonce"}),
+        "[" * 100_000,
+    ],
+)
+def test_anything_else_is_a_miss(payload: str):
+    """A payload that this version did not write is no reply, and no error."""
+    assert find_reply(payload) is None
+
+
+# ── flights ──────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_flight_is_begun_once_and_its_key_is_free_afterwards():
+    """Askers of one key share a flight; when it has landed the next one begins anew."""
+    flights: Flights[int] = Flights()
+    begun: list[int] = []
+
+    async def fly() -> int:
+        begun.append(1)
+        await asyncio.sleep(0)
+        return len(begun)
+
+    together = await asyncio.gather(
+        flights.join("k", fly), flights.join("k", fly), flights.join("other", fly)
+    )
+    later = await flights.join("k", fly)
+
+    assert together == [(2, True), (2, False), (2, True)]
+    assert later == (3, True)
+
+
+async def test_closing_cancels_flights_and_tells_the_askers():
+    """Whoever waits when the flights are ended is told so."""
+    flights: Flights[None] = Flights()
+
+    async def fly() -> None:
+        await asyncio.Event().wait()
+
+    askers = [asyncio.create_task(flights.join("k", fly)) for _ in range(2)]
+    await asyncio.sleep(0)
+
+    await flights.aclose()
+
+    ends = await asyncio.gather(*askers, return_exceptions=True)
+    assert [type(end) for end in ends] == [CallsStopped, CallsStopped]
+
+
+async def test_closing_waits_until_a_flight_has_tidied_up():
+    """A cancelled flight may book what became of it before closing goes on."""
+    flights: Flights[None] = Flights()
+    booked: list[str] = []
+
+    async def fly() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            booked.append("lost")
+
+    asker = asyncio.create_task(flights.join("k", fly))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    await flights.aclose()
+
+    assert booked == ["lost"]
+    asker.cancel()
+
+
+# ── the breaker ──────────────────────────────────────────────────────────────────────────────────
+
+DOWN = ProviderUnavailable("503", model=MODEL)
+
+
+def broken(clock: HandClock) -> Breaker:
+    breaker = Breaker(clock)
+    for _ in range(FAILURES):
+        breaker.check(MODEL)
+        breaker.failed(MODEL, DOWN)
+    return breaker
+
+
+def test_an_outage_is_said_with_its_cause():
+    """After enough failures in a row calls fail at once, unbilled, and say what the last error was."""
+    with pytest.raises(ProviderUnavailable, match=r"10 calls in a row failed.*503") as error:
+        broken(HandClock()).check(MODEL)
+
+    assert error.value.billed == "no"
+
+
+def test_an_outage_of_one_model_is_none_of_another():
+    """Another model may be asked meanwhile."""
+    broken(HandClock()).check("other:model")
+
+
+async def test_one_call_is_let_through_now_and_then():
+    """After a rest one call tries; the others go on failing at once until it has succeeded."""
+    clock = HandClock()
+    breaker = broken(clock)
+    await clock.advance(REST_S)
+
+    breaker.check(MODEL)
+    with pytest.raises(ProviderUnavailable):
+        breaker.check(MODEL)
+    breaker.succeeded(MODEL)
+
+    breaker.check(MODEL)
+
+
+@pytest.mark.parametrize(
+    "sign_of_life",
+    [RateLimited("429", model=MODEL), UnreadableReply("odd", text="", model=MODEL), None],
+    ids=["rate limited", "unreadable", "success"],
+)
+def test_an_answer_of_any_kind_ends_the_row(sign_of_life):
+    """Only calls without an answer, one after the other, make an outage."""
+    breaker = Breaker(HandClock())
+    for _ in range(FAILURES - 1):
+        breaker.failed(MODEL, DOWN)
+    if sign_of_life is None:
+        breaker.succeeded(MODEL)
+    else:
+        breaker.failed(MODEL, sign_of_life)
+    breaker.failed(MODEL, DOWN)
+
+    breaker.check(MODEL)
+
+
+# ── the tally ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_lost_calls_are_no_billed_calls():
+    """A call of unknown fate is counted apart from the calls that were billed."""
+    tally = Tally(HandClock())
+    heading = Heading("judge", MODEL, "requirement")
+    tally.bill(heading, 5 * 10**11, Usage(input_tokens=3, output_tokens=2))
+    tally.lose(heading, 10**12)
+
+    spend = tally.spend(cap=2 * 10**12, reserved=0)
+
+    assert (spend.settled_usd, spend.unknown_usd, spend.cap_usd) == (Decimal("0.5"), 1, 2)
+    assert (spend.calls, spend.unknown_calls) == (1, 1)
+    assert (spend.by_kind[0].input_tokens, spend.by_kind[0].output_tokens) == (3, 2)
+
+
+async def test_waiting_is_counted_while_it_lasts():
+    """The time with an open call is known before the call has ended."""
+    clock = HandClock()
+    tally = Tally(clock)
+    tally.open_call()
+    await clock.advance(3.0)
+
+    assert tally.provider_wait_s == 3.0
