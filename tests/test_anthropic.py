@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import traceback
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -254,10 +255,18 @@ async def test_key_is_in_no_error():
     assert KEY not in shown
 
 
-async def test_missing_key_is_said_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Any):
-    """Without any credential the message names the variable."""
+@pytest.mark.parametrize("folder", ["absent", "empty", "with a pointer to nothing"])
+async def test_missing_key_is_said_before_anything_is_sent(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    """Without any credential the message names the variable, whatever the SDK's own folder holds."""
     monkeypatch.delenv("ANTHROPIC_API_KEY")
-    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+    place = tmp_path / "anthropic"
+    if folder != "absent":
+        place.mkdir()
+    if folder == "with a pointer to nothing":
+        (place / "active_config").write_text("nobody", encoding="utf-8")
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(place))
     provider = open_provider("anthropic", settings=ProviderSettings())
 
     with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,6 +60,33 @@ def test_opening_a_provider_imports_no_sdk():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(
+    ("prefix", "variable"), [("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY")]
+)
+def test_missing_key_can_be_refused_when_a_provider_is_opened(
+    prefix: str, variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    """Where calls will be made, the missing key is said before the first; where kept replies do, it is not asked for."""
+    for name in (variable, "ANTHROPIC_AUTH_TOKEN", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path / "none"))
+
+    open_provider(prefix, settings=ProviderSettings())
+    with pytest.raises(ConfigError, match=variable):
+        open_provider(prefix, settings=ProviderSettings(requires_key=True))
+    monkeypatch.setenv(variable, "sk-test-0123456789")
+
+    assert open_provider(prefix, settings=ProviderSettings(requires_key=True)).name == prefix
+
+
+def test_server_on_this_machine_needs_no_key(monkeypatch: pytest.MonkeyPatch):
+    """A loopback address is called without one."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    local = ProviderSettings(base_urls={"openai": "http://127.0.0.1:9/v1"}, requires_key=True)
+
+    assert open_provider("openai", settings=local).origin == "http://127.0.0.1:9"
+
+
 def test_another_package_adds_a_provider(monkeypatch: pytest.MonkeyPatch):
     """An entry point named like a prefix is found and called with the settings."""
     seen: list[tuple[Any, str]] = []
@@ -94,6 +122,9 @@ class SlowToStart(ScriptedProvider):
     """A provider that has to be prepared."""
 
     prepared = 0
+
+    def check(self) -> None:
+        pass
 
     async def prepare(self) -> None:
         self.prepared += 1

@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from tiered_eval.errors import ConfigError
@@ -26,6 +27,8 @@ __all__ = ["MODELS", "AnthropicProvider", "ModelRules", "rules_for"]
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 MESSAGES_PATH = "/v1/messages"
+
+_OTHER_CREDENTIALS = ("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE", "ANTHROPIC_FEDERATION_RULE_ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +87,16 @@ class _Client(SdkClient):
             request_id_header="request-id",
         )
 
+    def check(self) -> None:
+        if self.api_key is None and not is_loopback(self.base_url) and not _has_other_credentials():
+            raise ConfigError(self._hint())
+
     def make(self, sdk: Any, http_client: Any) -> Any:
-        hint = f"there is no key for {self.origin}: set ANTHROPIC_API_KEY"
+        needs_none = is_loopback(self.base_url) and not _has_other_credentials()
         try:
             client = sdk.AsyncAnthropic(
                 # A server on this machine needs none, but the SDK insists on one.
-                api_key=self.api_key or ("none" if self._is_local_without_token() else None),
+                api_key=self.api_key or ("none" if needs_none else None),
                 base_url=self.base_url,
                 max_retries=0,
                 http_client=http_client,
@@ -97,13 +104,21 @@ class _Client(SdkClient):
                 open_telemetry=False,
             )
         except sdk.AnthropicError as error:
-            raise ConfigError(f"{hint} ({error})") from error
+            raise ConfigError(f"{self._hint()} ({error})") from error
         if client.api_key is None and client.auth_token is None and client.credentials is None:
-            raise ConfigError(hint)
+            raise ConfigError(self._hint())
         return client
 
-    def _is_local_without_token(self) -> bool:
-        return is_loopback(self.base_url) and not os.environ.get("ANTHROPIC_AUTH_TOKEN")
+    def _hint(self) -> str:
+        return f"there is no key for {self.origin}: set ANTHROPIC_API_KEY"
+
+
+def _has_other_credentials() -> bool:
+    """Is there something else that the SDK can make a credential of: a token, a profile, a workload identity?"""
+    if any(os.environ.get(name) for name in _OTHER_CREDENTIALS):
+        return True
+    folder = os.environ.get("ANTHROPIC_CONFIG_DIR")
+    return (Path(folder) if folder else Path.home() / ".config" / "anthropic").is_dir()
 
 
 class AnthropicProvider:
@@ -118,6 +133,10 @@ class AnthropicProvider:
         base_url = settings.base_urls.get(name) or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_BASE_URL
         self._client = _Client(settings, base_url=base_url)
         self.origin = self._client.origin
+
+    def check(self) -> None:
+        """Raises ConfigError: there is no key."""
+        self._client.check()
 
     async def prepare(self) -> None:
         """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""

@@ -57,10 +57,18 @@ class EmbeddingProvider(Protocol):
 
 @runtime_checkable
 class NeedsPreparation(Protocol):
-    """A provider whose first call would have to wait for something slow, such as the import of an SDK."""
+    """A provider that needs a key, and whose first call would have to wait for something slow: an SDK's import."""
+
+    def check(self) -> None:
+        """See, without importing anything, whether a call can be made at all.
+
+        Raises:
+            ConfigError: there is no key.
+        """
+        ...
 
     async def prepare(self) -> None:
-        """Have it at hand, so that a call leaves in the moment when the rate gate lets it.
+        """Have everything at hand, so that a call leaves in the moment when the rate gate lets it.
 
         Raises:
             ConfigError: a package or a key is missing.

@@ -106,6 +106,10 @@ class CompatibleProvider:
         self._client = _open_client(name, self._profile, settings)
         self.origin = self._client.origin
 
+    def check(self) -> None:
+        """Raises ConfigError: there is no key."""
+        self._client.check()
+
     async def prepare(self) -> None:
         """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""
         await self._client.prepare()

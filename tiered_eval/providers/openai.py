@@ -87,9 +87,11 @@ class OpenAIClient(SdkClient):
         )
         self._key_from = key_from
 
-    def make(self, sdk: Any, http_client: Any) -> Any:
+    def check(self) -> None:
         if self.api_key is None and not is_loopback(self.base_url):
             raise ConfigError(f"there is no key for {self.origin}: set {self._key_from}")
+
+    def make(self, sdk: Any, http_client: Any) -> Any:
         return sdk.AsyncOpenAI(
             # A server on this machine needs none, but the SDK insists on one.
             api_key=self.api_key or "none",
@@ -117,6 +119,10 @@ class OpenAIProvider:
         self.name = name
         self._client = open_client(settings, name)
         self.origin = self._client.origin
+
+    def check(self) -> None:
+        """Raises ConfigError: there is no key."""
+        self._client.check()
 
     async def prepare(self) -> None:
         """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""

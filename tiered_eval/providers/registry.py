@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.providers.base import EmbeddingProvider, Provider
+from tiered_eval.providers.base import EmbeddingProvider, NeedsPreparation, Provider
 from tiered_eval.providers.settings import ProviderSettings
 
 __all__ = ["EMBEDDING_PROVIDERS", "PROVIDERS", "ProviderSettings", "open_embedding_provider", "open_provider"]
@@ -52,9 +52,12 @@ def open_provider(prefix: str, *, settings: ProviderSettings) -> Provider:
     """The provider that serves ``prefix``. Opens no connection and imports no SDK.
 
     Raises:
-        ConfigError: nobody serves that prefix, or its settings are wrong.
+        ConfigError: nobody serves that prefix, its settings are wrong, or its key is missing and required.
     """
-    return cast(Provider, _open(prefix, PROVIDERS, "tiered_eval.providers", settings))
+    provider = cast(Provider, _open(prefix, PROVIDERS, "tiered_eval.providers", settings))
+    if settings.requires_key and isinstance(provider, NeedsPreparation):
+        provider.check()
+    return provider
 
 
 def open_embedding_provider(prefix: str, *, settings: ProviderSettings) -> EmbeddingProvider:

@@ -98,6 +98,10 @@ class SdkClient(ABC):
         self._making: asyncio.Lock | None = None
 
     @abstractmethod
+    def check(self) -> None:
+        """Raises ConfigError where there is surely no key. Imports nothing."""
+
+    @abstractmethod
     def make(self, sdk: Any, http_client: Any) -> Any:
         """The vendor's client, its own retries switched off. Called in a thread.
 
@@ -169,6 +173,7 @@ class SdkClient(ABC):
                 f"the package {self._package!r} with its aiohttp extra is needed for this model: "
                 f"pip install 'tiered-eval[{self._package}]' ({error})"
             ) from error
+        self.check()
         return self.make(self._sdk, http_client)
 
     async def _send(

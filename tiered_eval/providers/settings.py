@@ -23,3 +23,5 @@ class ProviderSettings:
     """Prefix to base URL; wins over the environment."""
     compatible: str | None = None
     """Profile of the server behind ``compatible:``; None takes ``TIERED_EVAL_COMPATIBLE_PROFILE``, else ``generic``."""
+    requires_key: bool = False
+    """Refuse to open a provider without its key. Off where kept replies may answer everything."""
