@@ -25,6 +25,49 @@ def objected(claim: str, sentence: str) -> str | None:
     ("claim", "sentence", "why"),
     [
         ("The board approved the plan", "The board did not approve the plan", "denied"),
+        ("The fee is waived for students", "The fee is waived for everyone except students", "set apart"),
+        (
+            "The policy covers theft",
+            "The policy covers fire; theft is excluded",
+            "excluded in the next clause",
+        ),
+        ("The policy covers theft", "The policy covers fire; it is silent on theft", "across a semicolon"),
+        (
+            "The drug reduces pain",
+            "The drug treats pain, and exercise reduces stiffness",
+            "across a new subject",
+        ),
+        ("Rent includes heating", "Rent includes water, heating is extra", "a clause behind a comma"),
+        ("Returns are accepted", "Returns are accepted only if unopened", "tied to a condition"),
+        ("Returns are accepted", "Returns are accepted unless the seal is broken", "an exception behind it"),
+        (
+            "The director resigned",
+            "Had the director resigned, the shares would fall",
+            "an inverted condition",
+        ),
+        ("The seal prevents leaks", "The seal does little to prevent leaks", "little of it"),
+        (
+            "At least 40 people came",
+            "At most 40 people came, at the very least officially",
+            "the other bound",
+        ),
+        ("The battery lasts 10 hours", "The battery lasts up to 10 hours", "a bound is no number"),
+        ("The box weighs 5 kg", "The box weighs 5 kg more than allowed", "a difference"),
+        ("Sales grew 5 percent in 2023", "Sales grew 5 percent in 2024, after 2023 was flat", "another year"),
+        (
+            "Sales grew 5 percent in 2023",
+            "Sales grew 3 percent in 2023 and 5 percent in 2024",
+            "two of a kind",
+        ),
+        ("The bill was paid in March", "The bill sent in March was paid in May", "two months"),
+        ("The fair is on Tuesday", "The fair was moved from Tuesday to Friday", "two days"),
+        ("Berg founded the firm", "Berg's father founded the firm", "owned by the name, not the name"),
+        (
+            "Berg founded the firm",
+            "The firm was founded by Lind and Berg joined later",
+            "the actor is another",
+        ),
+        ("Rosa taught Otto French and Ida Latin", "Rosa taught Ida French and Otto Latin", "pairs changed"),
         ("The board approved the plan", "The board never approved the plan", "denied by never"),
         ("Clerks signed the form", "No clerks signed the form", "denied by the determiner"),
         ("One clerk signed the form", "Not one clerk signed the form", "denied quantifier"),
@@ -103,6 +146,7 @@ def test_same_words_another_claim(claim: str, sentence: str, why: str):
         ("The firm makes rubber", "The firm makes oil, soap, and rubber", "the end of a list"),
         ("The cup was a Berg win", "The cup was Berg's third win", "a number between owner and owned"),
         ("It opened in May", "It opened in May, he may add", "a modal verb behind it"),
+        ("A little girl sings", "A little girl in red sings", "a little one is no denial"),
     ],
 )
 def test_harmless_differences(claim: str, sentence: str, why: str):

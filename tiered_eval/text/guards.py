@@ -32,7 +32,11 @@ _WAYS = {
     **dict.fromkeys("out off away".split(), "out"),
 }
 _CONTRARY = ({"to", "from"}, {"to", "out"}, {"at", "out"})
-_NEW_CLAUSE = re.compile(r",\s+(?:and|or|so|then)\s")
+_AND_CLAUSE = re.compile(r",\s+(?:and|or|so|then)\s")
+_COMMA_CLAUSE = re.compile(
+    r",\s+(?!(?:which|who|that|it|he|she|they)\b)\w+\s+(?:is|are|was|were|has|have|had|can|will|must)\s"
+)
+"""A clause joined by nothing but its comma: "..., heating is extra"."""
 _LIST_ITEM = 40
 """Characters before a ", and" in which another comma makes it the end of a list."""
 _AROUND = 1000
@@ -85,12 +89,15 @@ def _patched(claim: Passage, place: Passage, first: int, last: int) -> str | Non
     extra = (_CONTRASTS & set(place.stems[first : last + 1])) - claim.counts.keys()
     if extra:
         return f'put together across "{min(extra)}"'
-    span = place.text[place.tokens[first].start : place.tokens[last].end]
-    if ";" in span and ";" not in claim.text:
+    start, end = place.tokens[first].start, place.tokens[last].end
+    if ";" in place.text[start:end] and ";" not in claim.text:
         return "put together across a semicolon"
-    for clause in _NEW_CLAUSE.finditer(span):
-        is_list = "," in span[max(0, clause.start() - _LIST_ITEM) : clause.start()]
-        following = _next_content(place, place.tokens[first].start + clause.end())
+    clause = _COMMA_CLAUSE.search(place.text, start, place.end)
+    if clause is not None and clause.start() < end and not _COMMA_CLAUSE.search(claim.text):
+        return "put together across two clauses"
+    for clause in _AND_CLAUSE.finditer(place.text, start, end):
+        is_list = "," in place.text[max(start, clause.start() - _LIST_ITEM) : clause.start()]
+        following = _next_content(place, clause.end())
         if not is_list and following is not None and following.stem not in claim.counts:
             return "put together across two clauses"
     return None

@@ -121,7 +121,12 @@ def weakened(claim: Passage, place: Passage, first: int, last: int) -> str | Non
     for at, found in enumerate(place.stems[begin : last + 1], start=begin):
         if found in claim.counts or (found == "may" and place.tokens[at].is_capital):
             continue  # "In May" weakens nothing
-        if found in _WEAKENERS or (found in _UNMAKERS and claim.counts.keys() & set(_next(place, at, 2))):
+        is_little = place.tokens[at].word == "little" and place.stems[at + 1 : at + 2] == ("to",)
+        if (
+            is_little
+            or found in _WEAKENERS
+            or (found in _UNMAKERS and claim.counts.keys() & set(_next(place, at, 2)))
+        ):
             return f'weakened by "{place.tokens[at].word}"'
     return None
 

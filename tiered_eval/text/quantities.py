@@ -31,6 +31,9 @@ _BOUND = re.compile(
 """The words right before a number that make it a bound or a guess."""
 _TIMES = frozenset("after before since until till by from".split())
 """Before a year or a date they say another time than "in" does."""
+_DIFFERENCE = re.compile(r"\A(?:\S+ ){0,2}(?:more|less|fewer|\w+er) than\b")
+"""The words behind a number that make it a difference: "5 kg more than allowed"."""
+_LOOK_AHEAD = 4
 _LOOK_BACK = 3
 """Tokens before a number that such words may take."""
 _YEAR_DIGITS = 4
@@ -88,6 +91,9 @@ def _manner(passage: Passage, at: int) -> str | None:
     before = [token.word for token in passage.tokens[max(0, at - _LOOK_BACK) : at]]
     if found := _BOUND.search(" ".join(before)):
         return found.lastgroup
+    behind = [token.word for token in passage.tokens[at + 1 : at + 1 + _LOOK_AHEAD]]
+    if _DIFFERENCE.search(" ".join(behind)):
+        return "difference"
     if before and before[-1] in _TIMES and _is_year(passage.tokens[at]):
         return before[-1]
     return None
