@@ -542,6 +542,42 @@ def test_a_suite_may_name_its_responses(tmp_path: Path):
     assert "q2" in suite.warnings[0]
 
 
+def test_responses_may_come_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A function may return a mapping of ids to responses, or yield records; it needs permission."""
+    write(
+        tmp_path,
+        "def mapping():\n    return {'q1': 'One'}\n"
+        "def records():\n    yield {'id': 'q1', 'output': 'One'}\n"
+        "def number():\n    return 1\n"
+        "def nothing():\n    return None\n",
+        "made_responses.py",
+    )
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path, "cases: [{id: q1, expect: [{must-contain: One}]}]")
+
+    for name in ("mapping", "records"):
+        suite = load_suite(path, responses=f"made_responses:{name}", allow_code=True)
+        assert only_case(suite).response == "One"
+    with pytest.raises(SuiteError, match="bad-response"):
+        load_suite(path, responses="made_responses:number", allow_code=True)
+    with pytest.raises(SuiteError, match="missing-response"):
+        load_suite(path, responses="made_responses:nothing", allow_code=True)
+    with pytest.raises(SuiteError, match="code-not-allowed"):
+        load_suite(path, responses="made_responses:mapping")
+
+
+def test_a_table_of_responses_may_have_structured_parts(tmp_path: Path):
+    """Tool calls are JSON in their cell, whatever the case of the headings."""
+    text = 'ID,Output,tool_calls\nq1,Looking.,"[{""name"": ""lookup_po""}]"\n'
+    suite = load_suite(
+        write(tmp_path, "cases: [{id: q1, expect: [{must-contain: One}]}]"),
+        responses=write(tmp_path, text, "r.csv"),
+    )
+
+    case = only_case(suite)
+    assert (case.response, case.fields["tool_calls"]) == ("Looking.", [{"name": "lookup_po"}])
+
+
 RESPONSE_FAULTS = [
     ("missing", '{"id": "q2", "output": "x"}', "missing-response", None),
     ("null", '{"id": "q1", "output": null}', "missing-response", 1),

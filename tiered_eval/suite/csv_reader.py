@@ -18,7 +18,7 @@ from tiered_eval.suite.files import LONGEST_LINE, check_utf8
 from tiered_eval.suite.json_reader import LineReader
 from tiered_eval.suite.problems import Unreadable
 
-__all__ = ["Row", "RowReader", "read_rows"]
+__all__ = ["Row", "RowReader", "json_cell", "read_rows"]
 
 Row = dict[str, str]
 """Heading to cell; empty cells are left out."""
@@ -153,7 +153,7 @@ class RowReader:
             if role is None:
                 meta[heading] = cell
             elif role in _JSON_COLUMNS:
-                value = _json_cell(heading, cell, line)
+                value = json_cell(heading, cell, line)
                 if role in EXPECT_NAMES:
                     expect += value if isinstance(value, list) else [value]
                 elif role == "meta":
@@ -190,7 +190,12 @@ class RowReader:
         return self._roles[heading]
 
 
-def _json_cell(heading: str, cell: str, line: int) -> Any:
+def json_cell(heading: str, cell: str, line: int) -> Any:
+    """The JSON value in a cell.
+
+    Raises:
+        Unreadable: it is none.
+    """
     try:
         return LineReader().read(cell, line)
     except Unreadable as fault:

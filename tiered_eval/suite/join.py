@@ -11,36 +11,41 @@ import json
 import tempfile
 import threading
 import weakref
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from tiered_eval.suite.cases import RESPONSE_NAMES, read_id
+from tiered_eval.suite.csv_reader import json_cell
 from tiered_eval.suite.files import open_regular
 from tiered_eval.suite.json_reader import LineReader
 from tiered_eval.suite.messages import Response, read_response
 from tiered_eval.suite.options import BadValue
 from tiered_eval.suite.problems import Problems, Unreadable
-from tiered_eval.suite.records import Record, find_format, read_csv, read_document, read_json_lines
+from tiered_eval.suite.records import Document, Record, find_format, read_csv, read_document, read_json_lines
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.seen import SeenIds
+from tiered_eval.suite.source import LocatedList
 
 __all__ = ["ResponseFile"]
 
 _ID_NAMES = ("id", "case_id")
 _TEXT_NAMES = (*RESPONSE_NAMES, "answer", "text", "content", "message", "choices")
 _LIST_NAMES = ("responses", "cases", "results")
+_PARTS = ("tool_calls", "fields")
 
 
 class ResponseFile:
-    """The responses of one file; every record is checked when it is made."""
+    """The responses of one file, or of one value made in Python; every record is checked when it is made."""
 
-    def __init__(self, path: Path, problems: Problems, *, is_refused: bool = False) -> None:
+    def __init__(
+        self, name: str, problems: Problems, *, path: Path | None = None, value: object = None
+    ) -> None:
+        """With neither a path nor a value it has no responses, and why has been reported."""
         self.path = path
-        self.is_whole = not is_refused
-        self._scope = Scope(str(path), problems)
+        self._scope = Scope(name, problems)
         self._held: dict[str, Any] = {}
         self._seen = SeenIds(with_places=True)
         self._used = bytearray()
@@ -50,11 +55,14 @@ class ResponseFile:
         self._lock = threading.Lock()
         before = problems.error_count
         try:
-            if not is_refused:
-                self._index()
+            if path is not None:
+                self._index(path)
+            elif value is not None:
+                self._hold(_records_of(Document(value, [])))
         except Unreadable as fault:
-            problems.note_unreadable(str(path), fault)
-        self.is_whole = self.is_whole and problems.error_count == before
+            problems.note_unreadable(name, fault)
+        is_there = path is not None or value is not None
+        self.is_whole = is_there and problems.error_count == before
         self._used = bytearray(self._seen.slots)
 
     def find(self, identity: str) -> Response | None:
@@ -63,7 +71,8 @@ class ResponseFile:
         if slot is None:
             return None
         if self._lines is None:
-            return read_response(self._held[identity])
+            held = self._held.get(identity)
+            return None if held is None else read_response(held)
         return read_response(_response_in(self._record_of(identity, self._seen.place_at(slot))))
 
     def skip(self, identity: str) -> None:
@@ -99,21 +108,27 @@ class ResponseFile:
 
     # Reading the file
 
-    def _index(self) -> None:
-        form = find_format(self.path)
+    def _index(self, path: Path) -> None:
+        form = find_format(path)
         if form == "jsonl":
-            for record in read_json_lines(self.path):
+            for record in read_json_lines(path):
                 self._add(record)
-            self._keep(open_regular(self.path))
+            self._keep(open_regular(path))
         elif form == "csv":
             lines = self._keep(cast(BinaryIO, tempfile.TemporaryFile()))  # noqa: SIM115  # closed by _keep
-            for record in read_csv(self.path):
-                line = json.dumps(record.raw, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-                self._add(record._replace(offset=lines.tell()))
-                lines.write(line)
+            for record in read_csv(path):
+                raw = _row_as_record(record)
+                self._add(record._replace(raw=raw, offset=lines.tell()))
+                lines.write(json.dumps(raw, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
         else:
-            for record in _document_records(self.path):
-                self._add(record)
+            self._hold(_records_of(read_document(path)))
+
+    def _hold(self, records: Iterator[Record]) -> None:
+        for record in records:
+            added = self._add(record)
+            if added is not None:
+                identity, given = added
+                self._held[identity] = given
 
     def _keep(self, lines: BinaryIO) -> BinaryIO:
         """Read from this file for as long as this object lives, and close it then."""
@@ -121,13 +136,14 @@ class ResponseFile:
         weakref.finalize(self, lines.close)
         return lines
 
-    def _add(self, record: Record) -> None:
+    def _add(self, record: Record) -> tuple[str, Any] | None:
+        """Check a record and remember where it is; its id and response, unless something is wrong."""
         scope = self._scope
         scope.line, scope.case_id = record.line, None
         raw = record.raw
         if not isinstance(raw, Mapping):
             scope.report("bad-response", "a response is no mapping", "write {id: ..., response: ...}")
-            return
+            return None
         try:
             identity = scope.case_id = _id_in(raw)
             given = _response_in(raw)
@@ -138,7 +154,7 @@ class ResponseFile:
             read_response(given)
         except BadValue as fault:
             scope.report_bad(fault, field="id" if scope.case_id is None else "response")
-            return
+            return None
         for line, key in record.repeats:
             scope.report(
                 "duplicate-key", f'the key "{key}" is given twice', "keep one of them", field=key, line=line
@@ -147,8 +163,8 @@ class ResponseFile:
             scope.report(
                 "duplicate-id", "there are two responses with this id", "keep one response a case", field="id"
             )
-        elif find_format(self.path) in ("yaml", "json"):
-            self._held[identity] = given
+            return None
+        return identity, given
 
     def _record_of(self, identity: str, offset: int) -> Mapping[str, Any]:
         """The record of a case, read again; it must still be there."""
@@ -179,10 +195,9 @@ class ResponseFile:
                     yield _id_in(self._reader.read(text, 0))
 
 
-def _document_records(path: Path) -> Iterator[Record]:
-    """The records of a YAML or JSON file: a list of them, or a mapping of ids to responses."""
-    document = read_document(path)
-    value = document.value
+def _records_of(document: Document) -> Iterator[Record]:
+    """The records of a YAML or JSON file, or of a Python value: a list of them, or a mapping of ids to responses."""
+    value: Any = document.value
     if isinstance(value, Mapping):
         listed = next((value[name] for name in _LIST_NAMES if isinstance(value.get(name), list)), None)
         if listed is None:
@@ -193,14 +208,26 @@ def _document_records(path: Path) -> Iterator[Record]:
                 yield Record({"id": key, "response": response}, lines.get(key), 0, twice)
             return
         value = listed
-    if not isinstance(value, list):
+    if isinstance(value, LocatedList):
+        yield from document.records(value)
+    elif isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        yield from (Record(entry, None) for entry in value)
+    else:
         raise Unreadable(
             line=1,
             rule="bad-response",
             message="there are no responses in it",
             fix="write a list of {id: ..., response: ...}, or a mapping of ids to texts",
         )
-    yield from document.records(value)
+
+
+def _row_as_record(record: Record) -> dict[str, Any]:
+    """A row of CSV as a record of JSON Lines; structured parts are JSON in their cell."""
+    row = {heading.strip().lower().replace(" ", "_"): cell for heading, cell in record.raw.items()}
+    for part in _PARTS:
+        if part in row:
+            row[part] = json_cell(part, row[part], record.line or 0)
+    return row
 
 
 def _id_in(raw: Mapping[str, Any]) -> str:
@@ -218,7 +245,7 @@ def _response_in(raw: Mapping[str, Any]) -> Any:
     given = raw[name]
     if name in ("message", "choices", "content") and not isinstance(given, str):
         return {key: value for key, value in raw.items() if key not in _ID_NAMES}
-    beside = {part: raw[part] for part in ("tool_calls", "fields") if raw.get(part)}
+    beside = {part: raw[part] for part in _PARTS if raw.get(part)}
     if isinstance(given, str) and beside:
         fields = beside.pop("fields", {})
         return {**(fields if isinstance(fields, Mapping) else {}), **beside, "text": given}

@@ -24,6 +24,7 @@ from tiered_eval.suite.join import ResponseFile
 from tiered_eval.suite.options import BadValue, parse_text
 from tiered_eval.suite.plans import Plan, open_plan, outside
 from tiered_eval.suite.problems import Problems, Unreadable
+from tiered_eval.suite.python_reader import call_python, is_python_name
 from tiered_eval.suite.records import Record
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.seen import SeenIds
@@ -68,7 +69,7 @@ def load_suite(
     settings = read_settings(plan.header, scope)
     defaults = read_defaults(plan.header, catalogue, scope)
     own_name = _own_name(plan, scope)
-    source = _responses(plan, responses, scope, allow_outside=allow_outside)
+    source = _responses(plan, responses, scope, allow_outside=allow_outside, allow_code=allow_code)
     reading = _Reading(plan, catalogue, defaults, source)
     kept, case_count, expectation_count = _check_cases(reading, scope)
     problems.raise_if_any()
@@ -121,9 +122,11 @@ def _own_name(plan: Plan, scope: Scope) -> str | None:
 
 
 def _responses(
-    plan: Plan, given: str | Path | None, scope: Scope, *, allow_outside: bool
+    plan: Plan, given: str | Path | None, scope: Scope, *, allow_outside: bool, allow_code: bool
 ) -> ResponseFile | None:
-    """The responses file that was given, or that the suite names."""
+    """The responses that were given, in a file or by a Python function, or the file that the suite names."""
+    if isinstance(given, str) and is_python_name(given) and not Path(given).exists():
+        return _python_responses(given, scope, allow_code=allow_code)
     if given is None:
         named = plan.header.get("responses")
         if named is None:
@@ -138,8 +141,17 @@ def _responses(
         refused = outside(path, "the responses file")
         line = line_of(plan.header, "responses", None)
         scope.report(refused.rule, refused.message, refused.fix, field="responses", line=line)
-        return ResponseFile(path, scope.problems, is_refused=True)
-    return ResponseFile(path, scope.problems)
+        return ResponseFile(str(path), scope.problems)
+    return ResponseFile(str(path), scope.problems, path=path)
+
+
+def _python_responses(name: str, scope: Scope, *, allow_code: bool) -> ResponseFile:
+    try:
+        value = call_python(name, allow_code=allow_code)
+    except Unreadable as fault:
+        scope.problems.note_unreadable(name, fault)
+        return ResponseFile(name, scope.problems)
+    return ResponseFile(name, scope.problems, value=() if value is None else value)
 
 
 class _Reading:
@@ -220,7 +232,9 @@ def _stamp(plan: Plan, responses: ResponseFile | None) -> object:
     """What tells whether a streamed file was changed since; None for what is held."""
     if plan.path is None or not plan.is_stream:
         return None
-    paths = [plan.path] if responses is None else [plan.path, responses.path]
+    paths = [plan.path]
+    if responses is not None and responses.path is not None:
+        paths.append(responses.path)
     try:
         found = [path.stat() for path in paths]
     except OSError:

@@ -15,7 +15,7 @@ from typing import Any
 
 from tiered_eval.suite.problems import Unreadable
 
-__all__ = ["is_python_name", "read_python"]
+__all__ = ["call_python", "is_python_name", "read_python"]
 
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 
@@ -29,13 +29,30 @@ def read_python(name: str, *, allow_code: bool) -> list[Any]:
     """What the function yields: cases, or mappings as they would be written in YAML.
 
     Raises:
+        Unreadable: code is not allowed, there is no such function, or it yields nothing.
+    """
+    cases = call_python(name, allow_code=allow_code)
+    if isinstance(cases, str | bytes) or not isinstance(cases, Iterable):
+        raise Unreadable(
+            line=None,
+            rule="bad-case",
+            message=f"it returned a {type(cases).__name__}",
+            fix="return or yield Case objects, or mappings as in a YAML suite",
+        )
+    return list(cases)
+
+
+def call_python(name: str, *, allow_code: bool) -> Any:
+    """What the function returns; the object itself where it is no function.
+
+    Raises:
         Unreadable: code is not allowed, or there is no such function.
     """
     if not allow_code:
         raise Unreadable(
             line=None,
             rule="code-not-allowed",
-            message="a Python suite is code, and code of a suite is not run unless you allow it",
+            message="this is Python code, and code of a suite is not run unless you allow it",
             fix="pass --allow-code (allow_code=True) if you trust it; never for a stranger's pull request",
         )
     module_name, _, path = name.partition(":")
@@ -55,12 +72,4 @@ def read_python(name: str, *, allow_code: bool) -> list[Any]:
     finally:
         if here in sys.path:
             sys.path.remove(here)
-    cases = found() if callable(found) else found
-    if isinstance(cases, str | bytes) or not isinstance(cases, Iterable):
-        raise Unreadable(
-            line=None,
-            rule="bad-case",
-            message=f"it returned a {type(cases).__name__}",
-            fix="return or yield Case objects, or mappings as in a YAML suite",
-        )
-    return list(cases)
+    return found() if callable(found) else found
