@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     tallies: dict[tuple[str, str], Tally] = {}
     for path in files:
         if not options.source or path.stem in options.source:
-            asyncio.run(measure(rows_of(path, options.half), options.embedder, tallies))
+            tallies |= asyncio.run(measure(rows_of(path, options.half), options.embedder))
     return {
         "embedder": options.embedder,
         "sources": [line(*key, tally) for key, tally in sorted(tallies.items())],
@@ -111,7 +111,9 @@ def rows_of(path: Path, half: int | None) -> list[dict[str, Any]]:
     return [row for row, key in zip(rows, keys, strict=True) if sum(key.encode()) % 2 == half]
 
 
-async def measure(rows: list[dict[str, Any]], embedder: str, tallies: dict[tuple[str, str], Tally]) -> None:
+async def measure(rows: list[dict[str, Any]], embedder: str) -> dict[tuple[str, str], Tally]:
+    """Put rows through the engine; a tally for each source and kind among them."""
+    tallies: dict[tuple[str, str], Tally] = {}
     with tempfile.TemporaryDirectory() as home:
         config = RunConfig(mode="offline", embedder=embedder, home=Path(home))
         async with Evaluator(config) as evaluator:
@@ -119,6 +121,7 @@ async def measure(rows: list[dict[str, Any]], embedder: str, tallies: dict[tuple
                 row = rows[result.index]
                 tally = tallies.setdefault((row["source"], row["kind"]), Tally())
                 tally.add(result.verdicts[0], row["human"])
+    return tallies
 
 
 def cases_of(rows: Iterable[dict[str, Any]]) -> Iterable[Case]:

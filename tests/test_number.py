@@ -426,3 +426,11 @@ def test_no_value_makes_lint_raise(value: object):
     """Lint gets an answer for any value, and a value without a problem can be parsed."""
     if claim_problem(value) is None:
         assert parse_claim(value).text is not None
+
+
+def test_a_gold_answer_without_a_number_is_unsure():
+    """Of several gold answers one may be a number; the others are left to the other scorers, without an error."""
+    expectation = Expectation(id="e", kind="equivalent", values=("Anna Berg", "286"), match="any")
+    subject = Subject(Case(id="c", response="She scored 286 points.", expectations=(expectation,)))
+
+    assert Number().check("Anna Berg", expectation, subject).state == "unsure"

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.text.conclusions import conclusive_readings
@@ -47,7 +48,12 @@ class Number:
 
     def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
         readings = subject.view(parse_numbers)
-        claim = parse_claim(value, expectation.options)
+        try:
+            claim = parse_claim(value, expectation.options)
+        except ConfigError:
+            if expectation.kind == "equivalent":
+                return _NO_GOLD_NUMBER  # one gold answer of several is a number, this one is not
+            raise
         outcome = self._check_readings(claim, expectation, subject, readings)
         if outcome.state == "fail" and (doubt := said_in_words(claim, subject.text)):
             return Outcome("unsure", doubt)
@@ -61,6 +67,9 @@ class Number:
         if expectation.kind == "equivalent":
             return _check_answer(claim, expectation, subject, readings)
         return _outcome(_find((claim,), subject, readings), subject.text)
+
+
+_NO_GOLD_NUMBER = Outcome("unsure", "this gold answer holds no number")
 
 
 class _Found(NamedTuple):
