@@ -427,7 +427,7 @@ def test_tables_with_semicolons(tmp_path: Path):
     assert only_case(suite).expectations[0].values == ("4,50",)
 
 
-MESSAGES = [
+MESSAGES: list[tuple[str, str, str, dict[str, Any]]] = [
     ("text", '"Hello"', "Hello", {}),
     ("a number", "45.0", "45.0", {}),
     ("a truth value", "true", "true", {}),

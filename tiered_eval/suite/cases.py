@@ -172,33 +172,19 @@ class CaseReader:
 
     def _response(self, raw: Mapping[str, Any], identity: str, scope: Scope) -> Response | None:
         name = self._one_of(raw, RESPONSE_NAMES, scope)
-        given = raw.get(name) if name is not None else None
         line = line_of(raw, name, scope.line)
-        if self.responses is not None:
-            try:
-                joined = self.responses.find(identity)
-            except BadValue as fault:
-                scope.report_bad(fault, field="response")
-                return None
-            if joined is not None:
-                if given is not None:
-                    scope.report(
-                        "response-replaced",
-                        "the response in the suite is not used, as the responses file has one",
-                        "remove one of them",
-                        field=name,
-                        line=line,
-                        severity="warning",
-                    )
-                given = joined
-        if given is None:
-            self._report_missing(raw, name, scope, line)
-            return None
         try:
-            text, fields = given if type(given) is tuple else read_response(given)
+            response = self._joined(raw, name, identity, scope)
+            if response is None:
+                given = raw.get(name) if name is not None else None
+                if given is None:
+                    self._report_missing(raw, name, scope, line)
+                    return None
+                response = read_response(given)
         except BadValue as fault:
             scope.report_bad(fault, field=name or "response", line=line)
             return None
+        text, fields = response
         for part in ("fields", "tool_calls"):
             if part in raw:
                 more = self._structured(raw, part, scope) if part == "fields" else {part: raw[part]}
@@ -212,7 +198,23 @@ class CaseReader:
                 line=line,
                 severity="warning",
             )
-        return text, MappingProxyType(dict(fields)) if fields else _NOTHING
+        return text, fields
+
+    def _joined(
+        self, raw: Mapping[str, Any], name: str | None, identity: str, scope: Scope
+    ) -> Response | None:
+        """The response from the responses file, if there is such a file and it has one."""
+        joined = self.responses.find(identity) if self.responses is not None else None
+        if joined is not None and name is not None and raw[name] is not None:
+            scope.report(
+                "response-replaced",
+                "the response in the suite is not used, as the responses file has one",
+                "remove one of them",
+                field=name,
+                line=line_of(raw, name, scope.line),
+                severity="warning",
+            )
+        return joined
 
     def _report_missing(
         self, raw: Mapping[str, Any], name: str | None, scope: Scope, line: int | None
