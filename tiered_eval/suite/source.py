@@ -126,4 +126,4 @@ def plain(value: object, *, depth: int = 0) -> Any:
         return {str(key): plain(entry, depth=depth + 1) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [plain(entry, depth=depth + 1) for entry in value]
-    raise ValueError(f"a {type(value).__name__}")
+    raise ValueError(f"a value of type {type(value).__name__}")
