@@ -47,7 +47,9 @@ def read_response(raw: object) -> Response:
     if text is None:
         if isinstance(raw, bool):
             return ("true" if raw else "false"), _NOTHING
-        raise BadValue("not-text", f"a value of type {type(raw).__name__} is no response", "give text, or JSON")
+        raise BadValue(
+            "not-text", f"a value of type {type(raw).__name__} is no response", "give text, or JSON"
+        )
     return text, _NOTHING
 
 
