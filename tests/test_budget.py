@@ -53,6 +53,9 @@ async def test_one_pico_dollar_too_many_is_refused():
     assert refused.value.spent_usd == Decimal("0.4")
     assert refused.value.reserved_usd == 0
     assert refused.value.wanted_usd == Decimal("0.600000000001")
+    assert "the cap of $1 leaves no room for a call of at most $0.600000000001: $0.4 spent" in str(
+        refused.value
+    )
 
 
 async def test_waits_while_a_call_in_flight_may_give_money_back():
@@ -66,6 +69,30 @@ async def test_waits_while_a_call_in_flight_may_give_money_back():
     first.settle(5)
 
     assert (await waiting).bound == 50
+
+
+async def test_goes_on_waiting_while_any_call_is_in_flight():
+    """One call that gives too little back does not end the wait, while another one may give more."""
+    budget = Budget(100)
+    first, second = await budget.reserve(50), await budget.reserve(50)
+    waiting = asyncio.create_task(budget.reserve(60))
+    await turn()
+
+    first.settle(50)
+    await turn()
+    assert not waiting.done()
+    second.settle(0)
+    with pytest.raises(BudgetExceeded):
+        await waiting
+
+    other = Budget(100)
+    first, second = await other.reserve(50), await other.reserve(50)
+    waiting = asyncio.create_task(other.reserve(60))
+    await turn()
+    first.settle(20)
+    second.settle(20)
+
+    assert (await waiting).bound == 60
 
 
 async def test_is_refused_when_nothing_is_outstanding_any_more():

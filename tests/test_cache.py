@@ -82,6 +82,15 @@ def test_planted_pickle_is_never_run(folder: Path, store: DiskStore, tmp_path: P
     assert store.damaged == 1
 
 
+@pytest.mark.parametrize("mode", [0, 2, 3, 4])
+def test_only_raw_bytes_are_fetched(folder: Path, store: DiskStore, mode: int):
+    """Even a value with the right checksum is refused if the row calls it anything but bytes."""
+    store.put("a", b"value")
+    plant(folder, "UPDATE Cache SET mode = ?", mode)
+
+    assert store.get("a") is None
+
+
 def test_planted_pickle_key_is_never_run(folder: Path, store: DiskStore, tmp_path: Path):
     """A key that is a pickle is not loaded either, when the table is gone through."""
     trap = tmp_path / "sprung"

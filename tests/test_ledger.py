@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from tiered_eval.errors import ConfigError, LedgerError
-from tiered_eval.ledger import Busy, Claim, Granted, Kept, Ledger, NoRoom, RunEntry, Totals
-from tiered_eval.ledger.files import APPLICATION_ID, connect
+from tiered_eval.ledger import Busy, Claim, Granted, Kept, Ledger, NoRoom, RunEntry, Totals, files
+from tiered_eval.ledger.files import APPLICATION_ID, connect, kind_of_mount
 
 
 def make_claim(
@@ -466,6 +466,38 @@ def test_a_home_that_cannot_be_made_is_a_matter_of_set_up(tmp_path: Path):
 
     with pytest.raises(ConfigError, match="choose another home"):
         Ledger.open(tmp_path / "file" / "home")
+
+
+MOUNTS = """\
+24 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+30 24 0:40 / /net rw - nfs4 server:/export rw
+31 30 0:41 / /net/local rw - tmpfs tmpfs rw
+32 24 0:42 / /with\\040space rw - cifs //server/share rw
+33 30 0:43 / /net/local rw - nfs4 server:/over rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/home/me/suite", "ext4"),
+        ("/net/suite", "nfs4"),
+        ("/network", "ext4"),
+        ("/net/local/suite", "nfs4"),  # mounted over another one: the later line is what is seen
+        ("/with space/suite", "cifs"),
+    ],
+)
+def test_the_file_system_of_a_home_is_known(folder: str, kind: str):
+    """The innermost mount that holds a folder says whether its locks can be relied on."""
+    assert kind_of_mount(Path(folder), MOUNTS) == kind
+
+
+def test_a_home_on_a_network_file_system_is_refused(home: Path, monkeypatch):
+    """Where locks cannot be relied on there is no ledger, so nothing is spent."""
+    monkeypatch.setattr(files, "kind_of_mount", lambda folder, mounts: "nfs4")
+
+    with pytest.raises(ConfigError, match="network file system"):
+        Ledger.open(home)
 
 
 FULL_DISK = """

@@ -16,6 +16,7 @@ from tiered_eval.pricing import (
     PICO,
     PriceBook,
     Rate,
+    dollars_from_pico,
     input_bound_tokens,
     load_prices,
     parse_price,
@@ -339,6 +340,15 @@ def test_dollars_are_rounded_up_to_pico_dollars(amount: Decimal):
     pico = pico_from_usd(amount)
 
     assert 0 <= usd_from_pico(pico) - amount < Decimal(1).scaleb(-12)
+
+
+@pytest.mark.parametrize(
+    ("pico", "text"),
+    [(0, "$0"), (1, "$0.000000000001"), (10**12, "$1"), (25 * 10**12, "$25"), (10**9, "$0.001")],
+)
+def test_amounts_are_written_for_people(pico: int, text: str):
+    """No exponent, no zeros at the end, nothing rounded."""
+    assert dollars_from_pico(pico) == text
 
 
 def test_rate_changes_just_above_the_start_of_a_tier():

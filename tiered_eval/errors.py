@@ -135,8 +135,8 @@ class BudgetExceeded(TieredEvalError):
         self.reserved_usd = reserved_usd
         self.wanted_usd = wanted_usd
         super().__init__(
-            f"the cap of ${cap_usd} leaves no room for a call of at most ${wanted_usd}: "
-            f"${spent_usd} spent, ${reserved_usd} reserved"
+            f"the cap of ${_plain(cap_usd)} leaves no room for a call of at most ${_plain(wanted_usd)}: "
+            f"${_plain(spent_usd)} spent, ${_plain(reserved_usd)} reserved"
         )
 
 
@@ -152,6 +152,11 @@ class NotKept(TieredEvalError):
         super().__init__(
             f"no kept reply of {model} for this question, and calls are off; run without --offline"
         )
+
+
+def _plain(amount: Decimal) -> str:
+    """An amount without exponent and without zeros at its end."""
+    return f"{amount.normalize():f}"
 
 
 class DeadlineReached(TieredEvalError):

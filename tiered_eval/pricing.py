@@ -31,6 +31,7 @@ __all__ = [
     "PriceBook",
     "Rate",
     "Rates",
+    "dollars_from_pico",
     "input_bound_tokens",
     "load_prices",
     "parse_price",
@@ -251,6 +252,11 @@ def pico_from_usd(amount: Decimal) -> int:
 def usd_from_pico(amount: int) -> Decimal:
     """Pico-dollars as dollars, exactly."""
     return Decimal(amount).scaleb(-12)
+
+
+def dollars_from_pico(amount: int) -> str:
+    """Pico-dollars as people read them: ``$0.0012``, exactly."""
+    return f"${usd_from_pico(amount).normalize():f}"
 
 
 def parse_price(text: str) -> tuple[str, dict[str, Decimal]]:

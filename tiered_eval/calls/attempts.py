@@ -29,7 +29,7 @@ from tiered_eval.errors import (
     TieredEvalError,
 )
 from tiered_eval.ledger import Busy, Claim, Kept, Ledger, NoRoom
-from tiered_eval.pricing import usd_from_pico
+from tiered_eval.pricing import dollars_from_pico, usd_from_pico
 
 __all__ = ["Attempts"]
 
@@ -205,7 +205,7 @@ class Attempts:
 
     def _report_overrun(self, model: str, cost: int, bound: int) -> None:
         warning = (
-            f"a call to {model} cost ${usd_from_pico(cost)}, more than its worst case of ${usd_from_pico(bound)}: "
+            f"a call to {model} cost {dollars_from_pico(cost)}, more than its worst case of {dollars_from_pico(bound)}: "
             "its price or its usage is not what tiered-eval takes it for; please report this"
         )
         log.warning(warning)

@@ -11,7 +11,7 @@ from pathlib import Path
 from tiered_eval.budget import Budget
 from tiered_eval.errors import CallsStopped, LedgerError
 from tiered_eval.ledger import Ledger, RunEntry, Totals
-from tiered_eval.pricing import usd_from_pico
+from tiered_eval.pricing import dollars_from_pico
 
 __all__ = ["Books"]
 
@@ -104,8 +104,8 @@ class Books:
         before = ledger.totals(scope=scope)
         if scope != self.scope and (before.settled or before.unknown):
             self.warnings.append(
-                f"this run continues {scope}, which was killed: the ${usd_from_pico(before.settled)} that it spent "
-                f"and the ${usd_from_pico(before.unknown)} that it may have spent count against the cap"
+                f"this run continues {scope}, which was killed: the {dollars_from_pico(before.settled)} that it spent "
+                f"and the {dollars_from_pico(before.unknown)} that it may have spent count against the cap"
             )
         self.scope = scope
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tiered_eval.errors import ConfigError, LedgerError
 
-__all__ = ["APPLICATION_ID", "FORMAT", "connect", "open_checked", "write_witness"]
+__all__ = ["APPLICATION_ID", "FORMAT", "connect", "kind_of_mount", "open_checked", "write_witness"]
 
 APPLICATION_ID = 0x7E5A_1ED6
 """Marks the file as ours, for ``file(1)`` and for us."""
@@ -138,16 +138,20 @@ def _prepare_folder(home: Path) -> None:
 def _file_system(folder: Path) -> str | None:
     """Kind of the file system that holds ``folder``; None where the system does not say."""
     try:
-        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    resolved = folder.resolve()
+    return kind_of_mount(folder.resolve(), mounts)
+
+
+def kind_of_mount(folder: Path, mounts: str) -> str | None:
+    """Kind of the innermost mount that holds ``folder``, by the lines of proc(5)'s ``mountinfo``."""
     best: tuple[int, str | None] = (-1, None)
-    for line in lines:
+    for line in mounts.splitlines():
         fields, _, tail = line.partition(" - ")
         mount = Path(fields.split()[4].replace("\\040", " "))
-        if resolved.is_relative_to(mount):
-            best = max(best, (len(mount.parts), tail.split()[0]), key=lambda found: found[0])
+        if folder.is_relative_to(mount) and len(mount.parts) >= best[0]:
+            best = (len(mount.parts), tail.split()[0])
     return best[1]
 
 
