@@ -201,11 +201,37 @@ async def test_the_report_says_what_was_avoided(tmp_path: Path):
     """With a judge of known price, free verdicts are priced at what the judge would have cost."""
     report = await evaluate(
         [order_case(n) for n in range(1000, 1010)],
-        config(
-            tmp_path, judges=("ollama:small",), prices={"ollama:small": {"input": "1", "output": "2"}}
-        ),
+        config(tmp_path, judges=("ollama:small",), prices={"ollama:small": {"input": "1", "output": "2"}}),
     )
 
     assert report.spend.avoided_usd is not None
     assert Decimal("0.001") < report.spend.avoided_usd < Decimal("0.1")
     assert sum(line.avoided_usd or 0 for line in report.tiers) == report.spend.avoided_usd
+
+
+@pytest.fixture
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+async def test_a_live_run_without_any_key_is_refused_before_it_begins(tmp_path: Path, no_keys: None):
+    """A run that could ask nobody says which key is missing, and spends nothing."""
+    with pytest.raises(ConfigError, match="set ANTHROPIC_API_KEY"):
+        await evaluate([order_case(1000)], config(tmp_path, judges=("anthropic:claude-haiku-5-5",)))
+
+    assert not (tmp_path / "home").exists()
+
+
+async def test_a_judge_without_a_key_is_left_out_and_said(
+    tmp_path: Path, no_keys: None, monkeypatch: pytest.MonkeyPatch
+):
+    """Of a chain, those with a key are asked; the report says who was left out and why."""
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+
+    report = await evaluate(
+        [order_case(1000)], config(tmp_path, judges=("anthropic:claude-haiku-5-5", "openai:gpt-6-luna"))
+    )
+
+    assert report.settings["judges"] == ["openai:gpt-6-luna"]
+    assert any("ANTHROPIC_API_KEY" in warning for warning in report.warnings)

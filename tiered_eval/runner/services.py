@@ -15,9 +15,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from tiered_eval.calls import Gateway
+from tiered_eval.calls import Gateway, provider_of
 from tiered_eval.config import RunConfig
-from tiered_eval.errors import EmbedderMissing, JudgeMissing
+from tiered_eval.errors import ConfigError, EmbedderMissing, JudgeMissing
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.registry import ProviderSettings, open_embedding_provider, open_provider
 from tiered_eval.records import Completed, ModelReply, ModelRequest, Spend
@@ -67,8 +67,10 @@ class LiveServices:
         embedder: str,
         prices: PriceBook,
         home: Path,
+        notes: Sequence[str] = (),
     ) -> None:
         self.judges = tuple(judges)
+        self._notes = tuple(notes)
         self.prices = prices
         self._gateway = gateway
         self._embedder_name = embedder
@@ -117,12 +119,10 @@ class LiveServices:
     def warnings(self) -> tuple[str, ...]:
         statistics = self._gateway.statistics()
         damaged = statistics.damaged_replies
-        if not damaged:
-            return statistics.warnings
-        return (
-            *statistics.warnings,
-            f"{damaged} kept replies were damaged or outdated, and were asked for again",
+        asked_again = (
+            (f"{damaged} kept replies were damaged or outdated, and were asked for again",) if damaged else ()
         )
+        return (*self._notes, *statistics.warnings, *asked_again)
 
     def spend(self, *, avoided_pico: int | None) -> Spend:
         avoided = None if avoided_pico is None else Decimal(avoided_pico).scaleb(-12)
@@ -183,10 +183,39 @@ async def open_services(
         clock=clock,
     )
     await gateway.check_models(config.judges)
+    judges, keyless = _with_keys(config, settings)
     return LiveServices(
         gateway,
-        judges=config.judges,
+        judges=judges,
+        notes=keyless,
         embedder=config.embedder or DEFAULT_EMBEDDER,
         prices=prices,
         home=config.home,
     )
+
+
+def _with_keys(config: RunConfig, settings: ProviderSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The judges that can be called, and a note for each that is left out for want of its key.
+
+    Raises:
+        ConfigError: none of them has a key, and there is no ledger whose kept replies could answer instead.
+    """
+    if config.mode != "live":
+        return config.judges, ()
+    usable: list[str] = []
+    missing: list[ConfigError] = []
+    for judge in config.judges:
+        try:
+            open_provider(provider_of(judge)[0], settings=replace(settings, requires_key=True))
+        except ConfigError as error:
+            missing.append(error)
+        else:
+            usable.append(judge)
+    if not missing:
+        return config.judges, ()
+    assert config.home is not None, "merged with a suite"
+    if usable:
+        return tuple(usable), tuple(f"a judge was left out: {error}" for error in missing)
+    if (config.home / "ledger.db").exists():
+        return config.judges, tuple(f"only kept replies are used: {error}" for error in missing)
+    raise ConfigError(f"{missing[0]}; or run with --offline, and what needs a judge stays not judged")
