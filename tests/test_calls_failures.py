@@ -532,6 +532,17 @@ async def test_no_ledger_no_call(home: Path):
     assert provider.asked == []
 
 
+async def test_cost_above_its_worst_case_is_told_once_without_a_cap(home: Path):
+    """Without a cap there is nothing to keep: calls go on, and the warning does not repeat itself."""
+    usage = Usage(input_tokens=10**6, output_tokens=10**6)
+
+    async with opened(home, ScriptedProvider(usage=lambda request: usage)) as gateway:
+        for text in ("one", "two", "three"):
+            await ask(gateway, text)
+
+        assert len(gateway.statistics().warnings) == 1
+
+
 async def test_cost_above_its_worst_case_stops_a_capped_run(home: Path):
     """If a call costs more than it possibly could, the truth is booked, told, and nothing more is called."""
     provider = ScriptedProvider([Step(usage=Usage(input_tokens=10**6, output_tokens=10**6))])

@@ -78,6 +78,7 @@ class Attempts:
         self._rng = rng
         self._stopped_providers: dict[str, ProviderError] = {}
         self._refusal: TieredEvalError | None = None
+        self._overrun_models: set[str] = set()
 
     def refuse_new_calls(self, why: TieredEvalError) -> None:
         """Let no further attempt leave; those in flight go on."""
@@ -205,11 +206,14 @@ class Attempts:
 
     def _report_overrun(self, model: str, cost: int, bound: int) -> None:
         warning = (
-            f"a call to {model} cost {dollars_from_pico(cost)}, more than its worst case of {dollars_from_pico(bound)}: "
-            "its price or its usage is not what tiered-eval takes it for; please report this"
+            f"a call to {model} cost {dollars_from_pico(cost)}, more than its worst case of "
+            f"{dollars_from_pico(bound)}: its price or its usage is not what tiered-eval takes it for; "
+            "please report this"
         )
-        log.warning(warning)
-        self.warnings.append(warning)
+        if model not in self._overrun_models:  # said once: without a cap it may be true of every call
+            self._overrun_models.add(model)
+            self.warnings.append(warning)
+            log.warning(warning)
         if self.budget.cap is not None:
             self.refuse_new_calls(CallsStopped(f"no more calls are made, to keep the cap: {warning}"))
 

@@ -17,6 +17,9 @@ __all__ = ["Flights"]
 
 T = TypeVar("T")
 
+PATIENCE_S = 10.0
+"""For a provider that does not let itself be cancelled."""
+
 
 @dataclass(slots=True)
 class _Flight(Generic[T]):
@@ -52,11 +55,14 @@ class Flights(Generic[T]):
                 raise error
 
     async def aclose(self) -> None:
-        """Cancel all flights and wait until each has booked what became of it."""
+        """Cancel all flights and wait until each has booked what became of it.
+
+        One that does not end is left behind: its reservation stays in the ledger, and counts as unknown.
+        """
         for task in self._tasks:
             task.cancel()
         if self._tasks:
-            await asyncio.wait(self._tasks)
+            await asyncio.wait(self._tasks, timeout=PATIENCE_S)
 
     def _start(self, key: str, work: Coroutine[Any, Any, T]) -> _Flight[T]:
         task = asyncio.create_task(work)
