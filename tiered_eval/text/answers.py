@@ -48,6 +48,12 @@ _HEDGES = re.compile(
     re.IGNORECASE,
 )
 """Before an answer that comes late they say that it is one of several, or an afterthought."""
+_NOT_QUITE = re.compile(
+    r"\b(?:might|could|possibly|perhaps|maybe|probably|used\s+to\s+be|until|think|thinks|believe|assume|near"
+    r"|(?:north|south|east|west)\s+of)\b",
+    re.IGNORECASE,
+)
+"""Before an answer in its sentence they make it a guess, a thing of the past, or a place to go by."""
 _IGNORANCE = re.compile(
     r"\b(?:sorry|as\s+an\s+ai|(?:do|does|did|could|can)(?:\s+not|n['’]t|not)\s+(?:have|find|access|know|mention|contain|provide|specify)"
     r"|no\s+(?:information|evidence|mention)|unable|incorrect|not\s+(?:possible|clear|specified|provided|sure|mentioned|enough))\b",
@@ -62,10 +68,12 @@ _COMPARED = re.compile(
 _ASKS_SEVERAL = re.compile(
     r"^\s*(?:list|name\s+(?:all|the|two|three|four|five))\b|\bwho\s+(?:are|were)\s+the\b"
     r"|\band\s+(?:what|which)\s+\w+\s*\??\s*\Z"
-    r"|\b(?:[2-9]|two|three|four|five|six|seven|eight|nine|ten)\s+(?!years|days|hours|times|people|men|women)[a-z]+s\b",
+    r"|\b(?:which|what|the|name|any|your)\s+(?:[2-9]|two|three|four|five|six|seven|eight|nine|ten)\s+[a-z]+s\b"
+    r"|^\s*(?:[2-9]|two|three|four|five|six|seven|eight|nine|ten)\s+[a-z]+s\b",
     re.IGNORECASE,
 )
 """A question for several things is not answered by one of them."""
+_YEAR = re.compile(r"[12]\d{3}")
 _MANGLED = re.compile(
     "[\u00c2\u00c3\u00e2][\u0080-\u00bf\u20ac\u2013\u201a-\u203a\u0152-\u017e\u02c6\u02dc\u2122]"
 )
@@ -92,7 +100,7 @@ def find_answers(value: str, subject: Subject) -> Iterator[Named]:
     found = subject.view(tokens)
     stems = [token.stem for token in found]
     for form in _forms(value):
-        is_bare = len(found) <= len(form) + _BARE
+        is_bare = len(found) <= len(form) + _BARE and len(_content(found)) <= len(_content(form))
         for first, last in _occurrences(form, stems, found):
             start, end = found[first].start, found[last].end
             yield Named(start, end, _doubt(form, found, first, last, subject, is_bare=is_bare))
@@ -172,21 +180,30 @@ def _doubt(
 ) -> str | None:
     """Why naming the answer between the tokens ``first`` and ``last`` does not give it."""
     text = subject.text
+    question = subject.case.input or ""
     start, end = found[first].start, found[last].end
     if (doubt := doubt_at(text, start, end, subject.view(find_cues))) is not None:
         return doubt
     if not is_bare:
+        if _NOT_QUITE.search(text, max(0, start - 60, text.rfind(". ", 0, start)), start):
+            return "not said outright"
         if _COMPARED.search(text, max(0, start - 40), start):
             return "named as what the answer is compared with"
-        if _ASKS_SEVERAL.search(subject.case.input or ""):
+        if not _names_several(form) and _ASKS_SEVERAL.search(question):
             return ONE_OF_SEVERAL
-        if {token.stem for token in _content(form)} <= _question_stems(subject.case.input or ""):
+        if {token.stem for token in _content(form)} <= _question_stems(question):
             return "the question holds these words"
         if sum(len(token.word) for token in form) <= 2:
             return "too short to be found by chance alone"
+        if _other_year(form, found):
+            return "there is another year"
         if _is_part_of_name(found, first, last, text):
             return "part of a longer name"
     return _lateness(subject, start)
+
+
+def _names_several(form: tuple[Token, ...]) -> bool:
+    return any(token.word in {"and", "or"} for token in form)
 
 
 def _lateness(subject: Subject, start: int) -> str | None:
@@ -211,16 +228,26 @@ def _opening(text: str) -> tuple[int, int | None]:
     return (sentences[0].end if sentences else 0), (hedge.start() if hedge else None)
 
 
+def _other_year(form: tuple[Token, ...], found: tuple[Token, ...]) -> bool:
+    """Is the answer a year, and does the response have several?"""
+    return (
+        len(form) == 1
+        and bool(_YEAR.fullmatch(form[0].word))
+        and any(_YEAR.fullmatch(token.word) and token.word != form[0].word for token in found)
+    )
+
+
 def _is_part_of_name(found: tuple[Token, ...], first: int, last: int, text: str) -> bool:
-    """One capital word with another right beside it: "Elizabeth" in "Elizabeth Taylor"."""
-    if first != last or not found[first].is_capital:
+    """Capital words with another right behind them, or one with another before it: "Elizabeth" in "Elizabeth Taylor"."""
+    if not found[last].is_capital or not found[last].word.isalpha():
         return False
     after = found[last + 1] if last + 1 < len(found) else None
-    before = found[first - 1] if first > 1 else None
+    before = found[first - 1] if first == last and first > 0 else None
     return any(
         other is not None
         and other.is_capital
-        and text[min(other.end, found[first].end) : max(other.start, found[first].start)] == " "
+        and other.word not in _LEADING
+        and text[min(other.end, found[last].end) : max(other.start, found[last].start)] == " "
         for other in (after, before)
     )
 
