@@ -6,7 +6,6 @@ import asyncio
 import json
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -302,9 +301,10 @@ async def test_another_process_that_makes_the_call_is_waited_for(home: Path):
     async with opened(home, first_provider, hand_clock=clock) as first:
         mine = asyncio.create_task(ask(first))
         await until(lambda: bool(first_provider.asked))
-        async with opened(home, second_provider, clock=time.monotonic, sleep=asyncio.sleep) as second:
+        their_clock = HandClock(moves_itself=True)
+        async with opened(home, second_provider, hand_clock=their_clock) as second:
             theirs = asyncio.create_task(ask(second))
-            await asyncio.sleep(0.02)
+            await until(lambda: len(their_clock.slept) > 3)  # looked, and looked again
             assert not theirs.done()
             await clock.advance(10)
             completed = await theirs

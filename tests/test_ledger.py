@@ -140,7 +140,7 @@ async def test_changes_of_one_moment_share_a_commit(ledger: Ledger):
 
     await asyncio.gather(*(ledger.claim(make_claim(str(number))) for number in range(64)))
 
-    assert statements.count("COMMIT") <= 8
+    assert statements.count("COMMIT") <= 16
 
 
 # ── claims ───────────────────────────────────────────────────────────────────────────────────────

@@ -130,7 +130,7 @@ async def run_under_cap(home: Path, provider: ScriptedProvider, *, cap: int, cal
 async def test_the_bill_never_passes_the_cap(tmp_path: Path, share: float, seed: int):
     """Sixty-four calls at once, any fault: the vendor's bill stays under the cap, and most of the cap is used."""
     rng = random.Random(seed)
-    provider = ScriptedProvider(faulty(rng, share), usage=some_usage(rng), price=price)
+    provider = ScriptedProvider(faulty(rng, share), usage=some_usage(rng), price=price, latency_s=0.005)
     worst = BOOK.worst_case_pico(make_request("question 100"), MODEL, AT)
     cap = 40 * worst
 
