@@ -12,14 +12,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
+from tiered_eval.text.answer_forms import LEADING, content, forms_of, places_of
 from tiered_eval.text.idf import idf
-from tiered_eval.text.passages import smallest
 from tiered_eval.text.polarity import doubt_at, find_cues
 from tiered_eval.text.sentences import split_sentences
 from tiered_eval.text.subject import Subject
-from tiered_eval.text.tokens import FUNCTION_WORDS, Token, tokens
+from tiered_eval.text.tokens import Token, tokens
 
 __all__ = ["ONE_OF_SEVERAL", "Named", "find_answers", "is_short_answer"]
 
@@ -29,19 +30,14 @@ SHORT = 4
 """Content words; a longer gold answer is a statement."""
 LONGEST_RESPONSE = 200_000
 """Characters; a longer response is no answer to a question."""
-_SLACK = 1
-"""Words that may stand between those of an answer in another order or form: "September 23, in 1889"."""
+MOST_PLACES = 64
+"""Places looked at for one form; a response that names the answer more often is doubtful everywhere or nowhere."""
 _BARE = 3
 """Words beside the answer in a response that is an answer and nothing else."""
 _MOST = 0.8
 """Share of the gold's information that a bare answer must carry: "Madison" for "Madison, Wisconsin" does not."""
-_JOINED = 6
-"""Least letters for comparing without spaces: "sea shells" and "seashells"."""
 
-_LEADING = frozenset("the a an in at on by to from of for around about approximately".split())
-_IN_PARENTHESES = re.compile(r"\s*\(([^()]*)\)\s*")
 _AND = re.compile(r"\band\b|&", re.IGNORECASE)
-_OR = re.compile(r"\s+or\s+", re.IGNORECASE)
 _HEDGES = re.compile(
     r"\b(?:one\s+of|some|several|various|includ\w+|such\s+as|others?|multiple|different|many|possibl[ey]|another|also|later"
     r"|however|but|although|notable|definitive|other\s+hand)\b",
@@ -74,9 +70,6 @@ _ASKS_SEVERAL = re.compile(
 )
 """A question for several things is not answered by one of them."""
 _YEAR = re.compile(r"[12]\d{3}")
-_MANGLED = re.compile(
-    "[\u00c2\u00c3\u00e2][\u0080-\u00bf\u20ac\u2013\u201a-\u203a\u0152-\u017e\u02c6\u02dc\u2122]"
-)
 
 
 class Named(NamedTuple):
@@ -90,7 +83,7 @@ class Named(NamedTuple):
 
 def is_short_answer(value: str) -> bool:
     """Is the gold answer a name, a date or a few words, not a statement?"""
-    return len(_content(tokens(value))) <= SHORT
+    return len(content(tokens(value))) <= SHORT
 
 
 def find_answers(value: str, subject: Subject) -> Iterator[Named]:
@@ -99,74 +92,13 @@ def find_answers(value: str, subject: Subject) -> Iterator[Named]:
         return
     found = subject.view(tokens)
     stems = [token.stem for token in found]
-    for form in _forms(value):
-        is_bare = len(found) <= len(form) + _BARE and len(_content(found)) <= len(_content(form))
-        for first, last in _occurrences(form, stems, found):
+    for form in forms_of(value):
+        is_bare = len(found) <= len(form) + _BARE and len(content(found)) <= len(content(form))
+        for first, last in islice(places_of(form, stems, found), MOST_PLACES):
             start, end = found[first].start, found[last].end
             yield Named(start, end, _doubt(form, found, first, last, subject, is_bare=is_bare))
     if found and _is_most_of(value, found, subject.case.input or ""):
         yield Named(found[0].start, found[-1].end, None)
-
-
-@lru_cache(maxsize=4096)
-def _forms(value: str) -> tuple[tuple[Token, ...], ...]:
-    """The gold as it is written, without its article, its parentheses, its alternatives, its middle name."""
-    value = _mended(value)
-    texts = [value, _IN_PARENTHESES.sub(" ", value), *_OR.split(value)]
-    texts += [inside for inside in _IN_PARENTHESES.findall(value) if inside.isupper() and inside.isalpha()]
-    forms: dict[tuple[str, ...], tuple[Token, ...]] = {}
-    for text in texts:
-        form = tokens(text)
-        while len(form) > 1 and form[0].word in _LEADING:
-            form = form[1:]
-        for variant in (form, _without_middle_name(form)):
-            if variant:
-                forms.setdefault(tuple(token.stem for token in variant), variant)
-    return tuple(forms.values())
-
-
-def _mended(value: str) -> str:
-    """Text whose UTF-8 was once read as Windows-1252 ("cafÃ©"), put right; golds from old data sets have it."""
-    if not _MANGLED.search(value):
-        return value
-    try:
-        return value.encode("cp1252").decode("utf-8")
-    except UnicodeError:
-        return value
-
-
-def _without_middle_name(form: tuple[Token, ...]) -> tuple[Token, ...]:
-    is_name = len(form) == 3 and all(token.is_capital and token.word.isalpha() for token in form)
-    return (form[0], form[2]) if is_name else ()
-
-
-def _occurrences(
-    form: tuple[Token, ...], stems: list[str], found: tuple[Token, ...]
-) -> Iterator[tuple[int, int]]:
-    """First and last index of each place: word for word; else the same words close together, or written as one."""
-    wanted = [token.stem for token in form]
-    size = len(wanted)
-    exact = [
-        (at, at + size - 1)
-        for at, stem in enumerate(stems)
-        if stem == wanted[0] and stems[at : at + size] == wanted
-    ]
-    if exact:
-        yield from exact
-        return
-    content = {token.stem for token in _content(form)}
-    if len(content) > 1 and (run := smallest(content, stems)) and run[1] - run[0] < len(content) + _SLACK:
-        yield run
-        return
-    joined = "".join(token.word for token in form)
-    if len(joined) >= _JOINED:
-        for width in (size - 1, size + 1):
-            for at in range(len(found) - width + 1) if width else ():
-                if (
-                    found[at].word[0] == joined[0]
-                    and "".join(token.word for token in found[at : at + width]) == joined
-                ):
-                    yield at, at + width - 1
 
 
 def _doubt(
@@ -191,7 +123,7 @@ def _doubt(
             return "named as what the answer is compared with"
         if not _names_several(form) and _ASKS_SEVERAL.search(question):
             return ONE_OF_SEVERAL
-        if {token.stem for token in _content(form)} <= _question_stems(question):
+        if {token.stem for token in content(form)} <= _question_stems(question):
             return "the question holds these words"
         if sum(len(token.word) for token in form) <= 2:
             return "too short to be found by chance alone"
@@ -246,7 +178,7 @@ def _is_part_of_name(found: tuple[Token, ...], first: int, last: int, text: str)
     return any(
         other is not None
         and other.is_capital
-        and other.word not in _LEADING
+        and other.word not in LEADING
         and text[min(other.end, found[last].end) : max(other.start, found[last].start)] == " "
         for other in (after, before)
     )
@@ -254,8 +186,8 @@ def _is_part_of_name(found: tuple[Token, ...], first: int, last: int, text: str)
 
 def _is_most_of(value: str, found: tuple[Token, ...], question: str) -> bool:
     """Is the response a bare answer that says nothing but words of the gold, and most of them by weight?"""
-    gold = {token.stem for token in _content(tokens(value))}
-    given = {token.stem for token in _content(found)}
+    gold = {token.stem for token in content(tokens(value))}
+    given = {token.stem for token in content(found)}
     if (
         len(found) > len(gold) + _BARE
         or _AND.search(value)
@@ -264,10 +196,6 @@ def _is_most_of(value: str, found: tuple[Token, ...], question: str) -> bool:
     ):
         return False
     return sum(map(idf, given)) >= _MOST * sum(map(idf, gold))
-
-
-def _content(form: tuple[Token, ...]) -> tuple[Token, ...]:
-    return tuple(token for token in form if token.word not in FUNCTION_WORDS) or form
 
 
 @lru_cache(maxsize=256)

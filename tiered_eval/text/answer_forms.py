@@ -1,0 +1,97 @@
+"""The forms in which a short gold answer may stand in a response, and where they stand.
+
+The one idea: a gold is somebody's note ("the Bergen hall (city)", "Anna Lind Berg", "PIGEONS or DOVES"), and a response says
+the same in its own form. Articles, glosses, middle names, alternatives and the order of a date are matters of form;
+anything that could make another answer is not touched here.
+
+Used by :mod:`tiered_eval.text.answers`, which says what finding one is worth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tiered_eval.text.passages import smallest
+from tiered_eval.text.tokens import FUNCTION_WORDS, Token, tokens
+
+__all__ = ["LEADING", "content", "forms_of", "places_of"]
+
+_SLACK = 1
+"""Words that may stand between those of an answer in another order or form: "September 23, in 1889"."""
+_JOINED = 6
+"""Least letters for comparing without spaces: "sea shells" and "seashells"."""
+LEADING = frozenset("the a an in at on by to from of for around about approximately".split())
+"""Words that may open a gold answer without being a part of it."""
+_IN_PARENTHESES = re.compile(r"\s*\(([^()]*)\)\s*")
+_OR = re.compile(r"\s+or\s+", re.IGNORECASE)
+_MANGLED = re.compile(
+    "[\u00c2\u00c3\u00e2][\u0080-\u00bf\u20ac\u2013\u201a-\u203a\u0152-\u017e\u02c6\u02dc\u2122]"
+)
+
+
+@lru_cache(maxsize=4096)
+def forms_of(value: str) -> tuple[tuple[Token, ...], ...]:
+    """The gold as it is written, without its article, its parentheses, its alternatives, its middle name."""
+    value = _mended(value)
+    texts = [value, _IN_PARENTHESES.sub(" ", value), *_OR.split(value)]
+    texts += [inside for inside in _IN_PARENTHESES.findall(value) if inside.isupper() and inside.isalpha()]
+    forms: dict[tuple[str, ...], tuple[Token, ...]] = {}
+    for text in texts:
+        form = tokens(text)
+        while len(form) > 1 and form[0].word in LEADING:
+            form = form[1:]
+        for variant in (form, _without_middle_name(form)):
+            if variant:
+                forms.setdefault(tuple(token.stem for token in variant), variant)
+    return tuple(forms.values())
+
+
+def _mended(value: str) -> str:
+    """Text whose UTF-8 was once read as Windows-1252 ("cafÃ©"), put right; golds from old data sets have it."""
+    if not _MANGLED.search(value):
+        return value
+    try:
+        return value.encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return value
+
+
+def _without_middle_name(form: tuple[Token, ...]) -> tuple[Token, ...]:
+    is_name = len(form) == 3 and all(token.is_capital and token.word.isalpha() for token in form)
+    return (form[0], form[2]) if is_name else ()
+
+
+def places_of(
+    form: tuple[Token, ...], stems: list[str], found: tuple[Token, ...]
+) -> Iterator[tuple[int, int]]:
+    """First and last index of each place: word for word; else the same words close together, or written as one."""
+    wanted = [token.stem for token in form]
+    size = len(wanted)
+    exact = [
+        (at, at + size - 1)
+        for at, stem in enumerate(stems)
+        if stem == wanted[0] and stems[at : at + size] == wanted
+    ]
+    if exact:
+        yield from exact
+        return
+    words = {token.stem for token in content(form)}
+    if len(words) > 1 and (run := smallest(words, stems)) and run[1] - run[0] < len(words) + _SLACK:
+        yield run
+        return
+    joined = "".join(token.word for token in form)
+    if len(joined) >= _JOINED:
+        for width in (size - 1, size + 1):
+            for at in range(len(found) - width + 1) if width else ():
+                if (
+                    found[at].word[0] == joined[0]
+                    and "".join(token.word for token in found[at : at + width]) == joined
+                ):
+                    yield at, at + width - 1
+
+
+def content(form: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Its words without grammar; all of them where nothing else is there ("The Who")."""
+    return tuple(token for token in form if token.word not in FUNCTION_WORDS) or form
