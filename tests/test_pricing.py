@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given, settings
@@ -327,6 +329,13 @@ def test_a_prompt_never_has_more_tokens_than_its_bound(text: str, system: str):
     sent = system + request.user_text("n" * 64)
 
     assert input_bound_tokens(request) >= len(sent.encode("utf-8", "surrogatepass")) + len(text.encode())
+
+
+def test_a_frozen_schema_has_a_bound():
+    """A schema may be any mapping, not only a dict."""
+    frozen = replace(make_request(), schema=MappingProxyType({"type": "object"}))
+
+    assert input_bound_tokens(frozen) == input_bound_tokens(replace(frozen, schema={"type": "object"}))
 
 
 def test_a_lone_surrogate_has_a_bound():

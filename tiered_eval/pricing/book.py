@@ -1,0 +1,71 @@
+"""The prices that a run goes by: the user's first, then the price data's, each looked up once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from tiered_eval.pricing.bounds import MESSAGE_TOKENS, byte_count, input_bound_tokens, likely_tokens
+from tiered_eval.pricing.data import price_from_data
+from tiered_eval.pricing.given import price_from_override
+from tiered_eval.pricing.money import usd_from_pico
+from tiered_eval.pricing.rates import Price
+from tiered_eval.records import ModelRequest, Usage
+
+__all__ = ["PriceBook"]
+
+
+class PriceBook:
+    """Prices by model, each looked up once.
+
+    Args:
+        overrides: model to ``{input, output, cached_input?, cache_write?}`` in US dollars a million tokens.
+            A 0 that the user wrote is a price (a model of one's own); an absent one is not.
+
+    Raises:
+        ConfigError: an override cannot be read as a price.
+    """
+
+    def __init__(self, overrides: Mapping[str, Any] | None = None) -> None:
+        self._known: dict[str, Price] = {
+            model: price_from_override(model, entry) for model, entry in (overrides or {}).items()
+        }
+
+    def price(self, model: str) -> Price:
+        """The price of ``provider:name``. Loads the price data unless the user priced it.
+
+        Raises:
+            PriceUnknown: neither the user nor the price data knows this model.
+        """
+        known = self._known.get(model)
+        if known is None:
+            known = self._known[model] = price_from_data(model)
+        return known
+
+    def is_known(self, model: str) -> bool:
+        """Can ``price`` answer without loading the price data?"""
+        return model in self._known
+
+    def worst_case_pico(self, request: ModelRequest, model: str, at: datetime) -> int:
+        """What to reserve for one attempt of ``request``. Raises PriceUnknown."""
+        return self.price(model).worst_case_pico(input_bound_tokens(request), request.max_tokens, at)
+
+    def worst_case_texts_pico(self, texts: Sequence[str], model: str, at: datetime) -> int:
+        """What to reserve for embedding ``texts``. Raises PriceUnknown."""
+        bound = sum(byte_count(text) + MESSAGE_TOKENS for text in texts)
+        return self.price(model).worst_case_pico(bound, 0, at)
+
+    def cost_pico(self, usage: Usage, model: str, at: datetime) -> int:
+        """The bill for a call that was made at ``at``, rounded up. Raises PriceUnknown."""
+        return self.price(model).cost_pico(usage, at)
+
+    def estimate_usd(
+        self, request: ModelRequest, model: str, *, output_tokens: int = 120, at: datetime | None = None
+    ) -> Decimal:
+        """What a call is likely to cost: for plans and for what was avoided, never for a cap."""
+        usage = Usage(
+            input_tokens=likely_tokens(request, model), output_tokens=min(output_tokens, request.max_tokens)
+        )
+        return usd_from_pico(self.cost_pico(usage, model, at or datetime.now(UTC)))

@@ -1,0 +1,135 @@
+"""Rates of a model, and what a call costs by them: integers only, every amount rounded up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from tiered_eval.errors import PriceUnknown
+from tiered_eval.pricing.money import MILLION, pico_from_usd
+from tiered_eval.records import Usage
+
+__all__ = ["Price", "Rate", "Rates", "flat_price"]
+
+PRICE_CHANGE_WINDOW = timedelta(hours=1)
+"""A call may cross a dated price change: the dearer of now and then is its worst case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Price of one class of tokens, in pico-dollars a million."""
+
+    base: int
+    tiers: tuple[tuple[int, int], ...] = ()
+    """(prompt tokens, rate) ascending: a longer prompt bills *every* token of the request at that rate."""
+
+    def at(self, prompt_tokens: int) -> int:
+        """The rate for a request with so long a prompt."""
+        rate = self.base
+        for start, tier_rate in self.tiers:
+            if prompt_tokens > start:
+                rate = tier_rate
+        return rate
+
+    def dearest(self, prompt_tokens: int) -> int:
+        """The highest rate for a request whose prompt is at most so long."""
+        return max(self.base, *(rate for start, rate in self.tiers if prompt_tokens > start), 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """Rates of one model at one time, for one service tier."""
+
+    input: Rate
+    output: Rate | None
+    """None where the price list has none: fine for embeddings, unknown for a chat model."""
+    cache_read: Rate
+    cache_write: Rate
+    cache_write_long: Rate
+
+    def cost_pico(self, usage: Usage) -> int:
+        """The bill for ``usage``, rounded up. Counts that contradict each other are billed in full."""
+        prompt = max(0, usage.input_tokens)
+        read, write = max(0, usage.cache_read_tokens), max(0, usage.cache_write_tokens)
+        write_long = max(0, usage.cache_write_long_tokens)
+        plain = max(0, prompt - read - write - write_long)
+        total = (
+            plain * self.input.at(prompt)
+            + read * self.cache_read.at(prompt)
+            + write * self.cache_write.at(prompt)
+            + write_long * self.cache_write_long.at(prompt)
+        )
+        if self.output is not None:
+            total += max(0, usage.output_tokens) * self.output.at(prompt)
+        return _ceil_div(total, MILLION)
+
+    def worst_pico(self, prompt_tokens: int, output_tokens: int) -> int:
+        """The dearest that a call within these bounds can cost, whatever is cached or long."""
+        prompt_rate = max(
+            rate.dearest(prompt_tokens)
+            for rate in (self.input, self.cache_read, self.cache_write, self.cache_write_long)
+        )
+        output_rate = self.output.dearest(prompt_tokens) if self.output is not None else 0
+        return _ceil_div(prompt_tokens * prompt_rate + output_tokens * output_rate, MILLION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What is known about the price of one model."""
+
+    model: str
+    """``provider:name``, as configured."""
+    source: str
+    """Where the rates are from, with its version; kept beside the money for audit."""
+    rates_at: Callable[[datetime, str | None], Rates]
+    """Rates at a time, for the service tier that served."""
+    has_free_output: bool = False
+    tiers_unasked: tuple[str, ...] = ()
+    """Service tiers that may serve a call although it does not ask for them."""
+    _candidates: dict[datetime, tuple[Rates, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def cost_pico(self, usage: Usage, at: datetime) -> int:
+        """The bill for ``usage``; the provider's own figure wins where it gives one that can be."""
+        if usage.cost_usd is not None and usage.cost_usd.is_finite() and usage.cost_usd >= 0:
+            return pico_from_usd(usage.cost_usd)
+        return self.rates_at(at, usage.service_tier).cost_pico(usage)
+
+    def worst_case_pico(self, prompt_tokens: int, output_tokens: int, at: datetime) -> int:
+        """The dearest that a call within these bounds can cost.
+
+        Raises:
+            PriceUnknown: output is asked for, and has no price.
+        """
+        candidates = self._rates_around(at)
+        if output_tokens and not self.has_free_output and any(rates.output is None for rates in candidates):
+            raise PriceUnknown(self.model)
+        return max(rates.worst_pico(prompt_tokens, output_tokens) for rates in candidates)
+
+    def _rates_around(self, at: datetime) -> tuple[Rates, ...]:
+        """All rates that a call begun at ``at`` may be billed at; looked up once a minute."""
+        minute = at.replace(second=0, microsecond=0)
+        found = self._candidates.get(minute)
+        if found is None:
+            moments = (at, at + PRICE_CHANGE_WINDOW)
+            tiers = (None, *self.tiers_unasked)
+            rates = (self.rates_at(moment, tier) for moment in moments for tier in tiers)
+            self._candidates.clear()
+            found = self._candidates[minute] = tuple(dict.fromkeys(rates))
+        return found
+
+
+def flat_price(model: str, source: str, rate: Mapping[str, Rate]) -> Price:
+    """A price that is the same at any time and in any tier; what is not named costs what input costs."""
+    rates = Rates(
+        input=rate["input"],
+        output=rate["output"],
+        cache_read=rate.get("cached_input", rate["input"]),
+        cache_write=rate.get("cache_write", rate["input"]),
+        cache_write_long=rate.get("cache_write", rate["input"]),
+    )
+    return Price(model=model, source=source, rates_at=lambda at, tier: rates)
+
+
+def _ceil_div(amount: int, by: int) -> int:
+    return -(-amount // by)
