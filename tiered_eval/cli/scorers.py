@@ -12,9 +12,19 @@ import click
 from tiered_eval.cli.output import say
 
 if TYPE_CHECKING:
-    from tiered_eval.catalogue import OptionInfo, ScorerInfo
+    from tiered_eval.catalogue import Alias, OptionInfo, ScorerInfo
 
 __all__ = ["scorers"]
+
+_EXPECTED = {
+    "texts": "",
+    "reference": "a text, a list of them, or JSON",
+    "json": "a JSON value",
+    "decimal": "a number",
+    "duration": "a length of time, such as 1.5 s",
+    "none": "nothing",
+}
+"""What may stand behind the name, for scorers that take more than texts."""
 
 
 @click.command(short_help="List the scorers.")
@@ -40,15 +50,25 @@ def _as_json(info: ScorerInfo) -> dict[str, object]:
 def _lines(info: ScorerInfo) -> Iterator[str]:
     yield f"{info.name}  ({info.tier} tier{'' if info.is_routed else ', only where it is named'})"
     yield f"  {info.summary}"
-    yield f"  for: {', '.join(info.kinds)}"
+    if info.kinds != ("check",):
+        yield f"  for: {', '.join(info.kinds)}"
+    if info.aliases:
+        yield f"  also called: {', '.join(map(_alias, info.aliases))}"
+    if expected := _EXPECTED[info.value]:
+        yield f"  expects: {expected}{', or nothing' if info.is_value_optional else ''}"
     for option in info.options:
         yield f"  {option.name}: {_described(option)}"
     if info.example:
         yield f"  example:  {info.example}"
 
 
+def _alias(alias: Alias) -> str:
+    implied = ", ".join(f"{name}: {str(value).lower()}" for name, value in alias.options.items())
+    return f"{alias.name} ({implied})" if implied else alias.name
+
+
 def _described(option: OptionInfo) -> str:
-    limits = []
+    limits = ["needed"] if option.is_required else []
     if option.choices:
         limits.append(" | ".join(option.choices))
     if option.above is not None:
@@ -59,5 +79,6 @@ def _described(option: OptionInfo) -> str:
         limits.append(f"to {option.high:g}")
     if option.default:
         limits.append(f"default {option.default}")
-    described = f"{option.help} ({option.type})"
+    also = f", also {', '.join(option.aliases)}" if option.aliases else ""
+    described = f"{option.help} ({option.type}{also})"
     return f"{described} [{', '.join(limits)}]" if limits else described

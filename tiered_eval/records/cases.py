@@ -38,7 +38,8 @@ class Expectation:
     id: str
     """Unique within its case."""
     kind: str
-    """``must-contain``, ``must-not-contain``, ``must-cite``, ``equivalent``, ``behaviour``, ``requirement``, ``rubric``."""
+    """``must-contain``, ``must-not-contain``, ``must-cite``, ``equivalent``, ``behaviour``, ``requirement``, ``rubric``,
+    ``check``."""
     values: tuple[Value, ...]
     """One or more; ``match`` says how many of them must hold."""
     match: Match = "all"
@@ -52,6 +53,8 @@ class Expectation:
     escalate: bool = False
     """Gives a pinned scorer the rest of the route when it is unsure."""
     where: Where | None = None
+    negated: bool = False
+    """Written with ``not-``: the claim holds when the positive one does not."""
 
     @property
     def value(self) -> Value:
@@ -61,7 +64,12 @@ class Expectation:
     @property
     def is_negative(self) -> bool:
         """Does the claim hold when the value is *not* found?"""
-        return self.kind == "must-not-contain"
+        return (self.kind == "must-not-contain") != self.negated
+
+    @property
+    def claim(self) -> str:
+        """The kind as its author wrote it, ``not-`` included."""
+        return f"not-{self.kind}" if self.negated else self.kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,7 +74,10 @@ class Checker:
         scorer, _ = self._scorer(step.scorer)
         expectation, subject = opened.expectation, opened.subject
         if outcome.state in step.accepts:
-            inverted = expectation.is_negative and not getattr(scorer, "judges_whole", False)
+            is_whole = getattr(
+                scorer, "judges_whole", False
+            )  # it knows what must-not-contain means, not what not- does
+            inverted = expectation.negated if is_whole else expectation.is_negative
             return _verdict(expectation, subject, scorer, outcome, opened.trail, inverted)
         trail = (*opened.trail, _entry(step, scorer, outcome))
         return self._free_steps(
@@ -124,7 +127,8 @@ def combined(check: Check, expectation: Expectation, subject: Subject) -> Outcom
     if len(values) == 1:
         return check(values[0], expectation, subject)
     # "must not contain any of these" is broken as soon as one is found: inverting turns any into all.
-    match = _FLIPPED[expectation.match] if expectation.is_negative else expectation.match
+    is_trap = expectation.kind == "must-not-contain"
+    match = _FLIPPED[expectation.match] if is_trap else expectation.match
     decisive = "pass" if match == "any" else "fail"
     outcomes = []
     for value in values:
@@ -145,7 +149,7 @@ def not_judged(
     return Verdict(
         case_id=case_id,
         expectation_id=expectation.id,
-        kind=expectation.kind,
+        kind=expectation.claim,
         state="not-judged",
         reason=reason,
         trail=trail,
@@ -162,7 +166,7 @@ def failed_check(
     return Verdict(
         case_id=case_id,
         expectation_id=expectation.id,
-        kind=expectation.kind,
+        kind=expectation.claim,
         state="error",
         reason=f"{failure.type}: {failure.message}",
         trail=trail,
@@ -174,6 +178,11 @@ def failed_check(
 
 def _score(outcome: Outcome) -> float:
     return outcome.score if outcome.score is not None else 0.0
+
+
+def _turned(score: float | None) -> float | None:
+    """The score of a claim whose opposite has ``score``: a verdict that passes has the high one."""
+    return None if score is None else 1.0 - score
 
 
 def _entry(step: RouteStep, scorer: Scorer, outcome: Outcome) -> Step:
@@ -192,12 +201,12 @@ def _verdict(
     return Verdict(
         case_id=subject.case.id,
         expectation_id=expectation.id,
-        kind=expectation.kind,
+        kind=expectation.claim,
         state=_INVERTED[state] if inverted else state,  # type: ignore[arg-type]  # a step accepts pass and fail only
         reason=outcome.reason,
         tier=scorer.tier,
         scorer=scorer.name,
-        score=outcome.score,
+        score=_turned(outcome.score) if inverted else outcome.score,
         evidence=outcome.evidence,
         trail=trail,
         weight=expectation.weight,

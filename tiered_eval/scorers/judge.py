@@ -223,7 +223,7 @@ def _weighed(
         return ("pass" if judgement.score >= scale.pass_level else "fail"), f"level {judgement.score}"
     is_met = judgement.verdict == "met"
     if expectation.kind in _STATEMENT_TASKS:
-        is_found = is_met != expectation.is_negative
+        is_found = is_met != (expectation.kind == "must-not-contain")
         if is_found and judgement.evidence is None:
             return "unsure", "the judge says that it is there and quotes nothing"
         if not is_found and is_cut:

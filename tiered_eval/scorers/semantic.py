@@ -70,7 +70,8 @@ class Semantic:
             _outcome(claim, _scores(vector, vectors), threshold, sentences, is_pinned=is_pinned)
             for claim, vector in zip(claims, claim_vectors, strict=True)
         ]
-        match = _FLIPPED[expectation.match] if expectation.is_negative else expectation.match
+        is_trap = expectation.kind == "must-not-contain"
+        match = _FLIPPED[expectation.match] if is_trap else expectation.match
         return _combined(outcomes, match)
 
     def _threshold(self, expectation: Expectation, services: Services, *, is_pinned: bool) -> float | None:

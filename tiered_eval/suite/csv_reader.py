@@ -28,7 +28,7 @@ MISTYPED = 0.8
 """Likeness from which a heading is taken for a slip; tables have many columns of their own."""
 
 _JSON_COLUMNS = frozenset({*EXPECT_NAMES, "fields", "tool_calls", "meta"})
-_KIND_COLUMNS = frozenset(KINDS) - {"equivalent"}
+_KIND_COLUMNS = frozenset(KINDS) - {"equivalent", "check"}
 _REPEATED = frozenset({*_KIND_COLUMNS, *ANSWER_NAMES, *EXPECT_NAMES})
 """Columns that there may be several of, numbered."""
 _LIST_SEPARATOR = re.compile(r"[;,]")

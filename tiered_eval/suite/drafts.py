@@ -7,11 +7,12 @@ and takes their settings one by one through :class:`Settings`, which knows the p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from tiered_eval.catalogue import KINDS
+from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, canonical
 from tiered_eval.records import Match
+from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_NAMES, Head, find_head, heads_of
 from tiered_eval.suite.options import (
     HEAVIEST,
     BadValue,
@@ -20,13 +21,13 @@ from tiered_eval.suite.options import (
     parse_text,
     parse_texts,
 )
+from tiered_eval.suite.primitives import entries_of_spec, is_spec, read_primitive
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import Located, LocatedList, line_of, text_of
 
 __all__ = ["Draft", "Settings", "entries_of", "is_kind", "read_draft", "read_weight"]
 
-_COMMON = frozenset({"id", "weight", "dimension", "tags", "scorer", "enabled", "escalate"})
-_VALUES = ("value", "values", "any", "all")
+_OPPOSITE = {"must-contain": "must-not-contain", "must-not-contain": "must-contain"}
 _ALIASES = {"criteria": "value", "criterion": "value", "text": "value", "expected": "value"}
 
 
@@ -42,6 +43,23 @@ class Draft:
     line: int | None
     source: Mapping[str, Any] | None = None
     """The mapping that settings came from, for their lines."""
+    negated: bool = False
+    name: str = ""
+    """What its automatic id is made of; the kind where empty."""
+    implied: Mapping[str, Any] = field(default_factory=dict)
+    """Options that the name stands for, as ``contains-any`` does for ``mode: any``."""
+    pinned: ScorerInfo | None = None
+    """The scorer that was the key of the entry."""
+
+    @property
+    def value_key(self) -> str:
+        """Where the value was written, for messages."""
+        source = self.source or {}
+        return next((name for name in VALUE_NAMES if name in source), "")
+
+    def pin(self, scorer: ScorerInfo, implied: Mapping[str, Any]) -> None:
+        self.pinned = scorer
+        self.implied = implied
 
 
 def entries_of(raw: object) -> Sequence[Any] | None:
@@ -50,53 +68,51 @@ def entries_of(raw: object) -> Sequence[Any] | None:
         return raw
     if not isinstance(raw, Mapping):
         return None
+    if is_spec(raw):
+        return entries_of_spec(raw)
     entries = LocatedList(0)
-    if "kind" in raw:
+    is_one = "kind" in raw or "primitive" in raw
+    if is_one:
         entries.append(raw)
     else:
         entries.extend({key: value} for key, value in raw.items())
     if not isinstance(raw, Located):
         return list(entries)
     entries.line = raw.line
-    entries.lines = [raw.line] if "kind" in raw else [raw.lines[key] for key in raw]
+    entries.lines = [raw.line] if is_one else [raw.lines[key] for key in raw]
     return entries
 
 
-def read_draft(entry: object, scope: Scope, place: str, line: int | None) -> Draft | None:
+def read_draft(
+    entry: object, catalogue: Catalogue, scope: Scope, place: str, line: int | None
+) -> Draft | None:
     if not isinstance(entry, Mapping):
-        text = text_of(entry)
-        scope.report(
-            "bad-expectation",
-            f"{'text' if text is not None else 'an entry'} without a kind",
-            f"write `kind: value`, such as `- must-contain: ...`; kinds are {', '.join(KINDS)}",
-            field=place,
-            line=line,
-        )
+        return _named_only(entry, catalogue, scope, place, line)
+    if "primitive" in entry:
+        entry = read_primitive(entry)
+    if "kind" in entry or ("scorer" in entry and not heads_of(entry, catalogue)):
+        return _spelled_out(entry, catalogue, scope, place, line)
+    heads = heads_of(entry, catalogue)
+    if len(heads) != 1:
+        _report_kinds(entry, [head.key for head in heads], catalogue, scope, place, line)
         return None
-    if "kind" in entry:
-        kind = entry["kind"]
-        settings = {key: value for key, value in entry.items() if key != "kind"}
-        if not is_kind(kind, scope, f"{place}.kind", line_of(entry, "kind", line)):
-            return None
-        return _long(str(kind), settings, entry, scope, place, line)
-    kinds = [key for key in entry if key in KINDS]
-    if len(kinds) != 1:
-        _report_kinds(entry, kinds, scope, place, line)
-        return None
-    kind = kinds[0]
-    raw = entry[kind]
-    if isinstance(raw, Mapping):
+    head = heads[0]
+    raw = entry[head.key]
+    if isinstance(raw, Mapping) and head.takes_settings(raw):
         settings = dict(raw)
         for key, value in entry.items():
-            if key == kind:
+            if key == head.key:
                 continue
             if key in settings:
                 scope.report(
                     "duplicate-key", f"`{key}` is given twice", "keep one of them", field=place, line=line
                 )
             settings[key] = value
-        return _long(kind, settings, raw, scope, place, line)
-    if kind == "behaviour":
+        return _long(head, settings, raw, scope, place, line)
+    settings = {key: value for key, value in entry.items() if key != head.key} if len(entry) > 1 else {}
+    if head.kind == "behaviour":
+        if head.scorer is not None and text_of(raw) is not None:
+            return _draft(head, [], "all", {"field": raw, **settings}, line, entry)
         scope.report(
             "bad-behaviour",
             "a behaviour needs a field and a condition",
@@ -105,25 +121,89 @@ def read_draft(entry: object, scope: Scope, place: str, line: int | None) -> Dra
             line=line,
         )
         return None
-    settings = {key: value for key, value in entry.items() if key != kind} if len(entry) > 1 else {}
-    values, match = _listed(kind, raw)
-    return Draft(kind, values, match, settings, line, entry)
+    return _short(head, raw, settings, entry, scope, place, line)
 
 
-def _long(
-    kind: str,
+def _named_only(
+    entry: object, catalogue: Catalogue, scope: Scope, place: str, line: int | None
+) -> Draft | None:
+    """An entry that is only a name, such as ``- is-refusal``."""
+    text = text_of(entry)
+    head = find_head(text, catalogue) if text is not None else None
+    if head is not None and head.scorer is not None and head.scorer.is_value_optional:
+        return _draft(head, [], "all", {}, line, None)
+    scope.report(
+        "bad-expectation",
+        f"{'text' if text is not None else 'an entry'} without a kind",
+        f"write `kind: value`, such as `- must-contain: ...`; kinds are {', '.join(KINDS)}",
+        field=place,
+        line=line,
+    )
+    return None
+
+
+def _spelled_out(
+    entry: Mapping[str, Any], catalogue: Catalogue, scope: Scope, place: str, line: int | None
+) -> Draft | None:
+    """An entry with everything named: ``{kind: check, scorer: levenshtein, value: ...}``."""
+    kind = entry.get("kind", "check")
+    settings = {key: value for key, value in entry.items() if key != "kind"}
+    head = find_head(kind, catalogue) if isinstance(kind, str) else None
+    if head is None:
+        is_kind(kind, scope, f"{place}.kind", line_of(entry, "kind", line))
+        return None
+    named = catalogue.named(settings["scorer"]) if isinstance(settings.get("scorer"), str) else None
+    if head.kind == "check" and head.scorer is None and named is not None:
+        kind = named.scorer.key_kind if "kind" not in entry else "check"
+        del settings["scorer"]
+        head = Head(
+            key=named.scorer.name, kind=kind, scorer=named.scorer, implied=named.options, negated=head.negated
+        )
+    return _long(head, settings, entry, scope, place, line)
+
+
+def _short(
+    head: Head,
+    raw: object,
     settings: dict[str, Any],
     source: Mapping[str, Any],
     scope: Scope,
     place: str,
     line: int | None,
 ) -> Draft | None:
-    if kind == "behaviour":
-        return Draft(kind, [], "all", settings, line, source)
+    """``name: value``."""
+    if head.value_type == "texts":
+        values, match = _listed(head, raw)
+        return _draft(head, values, match, settings, line, source)
+    if raw is None:
+        return _long(head, settings, source, scope, place, line)
+    if head.value_type == "none" or (head.scorer is not None and head.scorer.is_value_optional):
+        try:
+            is_wanted = parse_flag(raw)
+        except BadValue:
+            is_wanted = None
+        if is_wanted is not None:
+            head = head if is_wanted else head.turned()
+            return _long(head, settings, source, scope, place, line)
+    return _draft(head, [raw], "all", settings, line, source)
+
+
+def _long(
+    head: Head,
+    settings: dict[str, Any],
+    source: Mapping[str, Any],
+    scope: Scope,
+    place: str,
+    line: int | None,
+) -> Draft | None:
+    if head.kind == "behaviour":
+        return _draft(head, [], "all", settings, line, source)
     for alias, name in _ALIASES.items():
-        if alias in settings and not any(given in settings for given in _VALUES):
+        if alias in settings and not any(given in settings for given in VALUE_NAMES):
             settings[name] = settings.pop(alias)
-    given = [name for name in _VALUES if name in settings]
+    given = [name for name in VALUE_NAMES if name in settings]
+    if not given and head.may_go_without_value(settings):
+        return _draft(head, [], "all", settings, line, source)
     if len(given) != 1:
         scope.report(
             "no-value" if not given else "two-values",
@@ -143,32 +223,69 @@ def _long(
         name, listed = next(iter(raw.items()))
         values = list(listed) if isinstance(listed, list | tuple) else [listed]
         match = "any" if name == "any" else "all"
+    elif head.value_type == "texts":
+        values, match = _listed(head, raw)
     else:
-        values, match = _listed(kind, raw)
-    return Draft(kind, values, match, settings, line, source)
+        values, match = [raw], "all"
+    return _draft(head, values, match, settings, line, source)
 
 
-def _listed(kind: str, raw: object) -> tuple[list[Any], Match]:
+def _draft(
+    head: Head,
+    values: list[Any],
+    match: Match,
+    settings: dict[str, Any],
+    line: int | None,
+    source: Mapping[str, Any] | None,
+) -> Draft:
+    kind, negated = head.kind, head.negated
+    if negated and kind in _OPPOSITE:
+        kind, negated = _OPPOSITE[kind], False
+    draft = Draft(kind, values, match, settings, line, source, negated=negated, name=head.id_stem)
+    if head.scorer is not None and head.scorer.name != settings.get("scorer"):
+        draft.pin(head.scorer, head.implied)
+    return draft
+
+
+def _listed(head: Head, raw: object) -> tuple[list[Any], Match]:
+    """Several values: all of them, unless they are ways to say one answer; none of them, after ``not-``."""
     values = list(raw) if isinstance(raw, list | tuple) else [raw]
-    return values, "any" if kind == "equivalent" else "all"
+    is_any = head.kind == "equivalent" or (head.negated and head.kind not in _OPPOSITE)
+    return values, "any" if is_any else "all"
 
 
-def is_kind(kind: object, scope: Scope, place: str, line: int | None) -> bool:
+def is_kind(kind: object, scope: Scope, place: str, line: int | None, names: tuple[str, ...] = ()) -> bool:
+    """Is it one? Else that is reported, with the nearest of the kinds and ``names``."""
     if isinstance(kind, str) and kind in KINDS:
         return True
-    meant = scope.nearest(kind, KINDS) if isinstance(kind, str) else None
+    known = (*KINDS, *names)
+    meant = _meant(kind, known, scope) if isinstance(kind, str) else None
+    others = ", or a scorer's name" if names else ""
     scope.report(
         "unknown-kind",
         f'there is no kind "{kind}"' if isinstance(kind, str) else "the kind is no text",
-        f"did you mean {meant}?" if meant else f"use one of {', '.join(KINDS)}",
+        f"did you mean {meant}?" if meant else f"use one of {', '.join(KINDS)}{others}",
         field=place,
         line=line,
     )
     return False
 
 
+def _meant(kind: str, known: tuple[str, ...], scope: Scope) -> str | None:
+    meant = scope.nearest(kind, known)
+    if meant is None and canonical(kind).startswith(NEGATION):
+        positive = scope.nearest(canonical(kind).removeprefix(NEGATION), known)
+        meant = f"{NEGATION}{positive}" if positive else None
+    return meant
+
+
 def _report_kinds(
-    entry: Mapping[str, Any], kinds: list[str], scope: Scope, place: str, line: int | None
+    entry: Mapping[str, Any],
+    kinds: list[str],
+    catalogue: Catalogue,
+    scope: Scope,
+    place: str,
+    line: int | None,
 ) -> None:
     if kinds:
         scope.report(
@@ -179,7 +296,7 @@ def _report_kinds(
             line=line,
         )
         return
-    unknown = next((key for key in entry if key not in _COMMON), None)
+    unknown = next((key for key in entry if key not in COMMON_SETTINGS), None)
     if unknown is None:
         scope.report(
             "unknown-kind",
@@ -189,7 +306,7 @@ def _report_kinds(
             line=line,
         )
         return
-    is_kind(unknown, scope, f"{place}.{unknown}", line_of(entry, unknown, line))
+    is_kind(unknown, scope, f"{place}.{unknown}", line_of(entry, unknown, line), catalogue.names)
 
 
 class Settings:
@@ -212,7 +329,7 @@ class Settings:
         return self._scope.nearest(name, known)
 
     def report_unknown(self, name: str, options: tuple[str, ...], scorer: str | None) -> None:
-        known = (*options, *sorted(_COMMON), "value")
+        known = (*options, *sorted(COMMON_SETTINGS), "value")
         meant = self.nearest(name, known)
         what = f"the scorer {scorer}" if scorer else f"the kind {self._draft.kind}"
         self.report(

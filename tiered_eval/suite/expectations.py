@@ -7,6 +7,8 @@ settings), and drafts are checked in one place, so that no spelling escapes a ch
     - must-contain: {value: 45, unit: days, weight: 2}   kind: long form
     - must-contain: [net 45, PO-4471]                    kind: values, all of them
     - {kind: must-contain, scorer: regex, value: PO-}    everything named
+    - levenshtein: {value: PO-4471, pass_at: 0.9}        a scorer's name instead of a kind
+    - not-contains: free of charge                       the opposite of either
 """
 
 from __future__ import annotations
@@ -16,16 +18,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo
+from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, ScorerInfo
 from tiered_eval.records import Expectation, Match, Where
 from tiered_eval.suite.drafts import Draft, Settings, entries_of, is_kind, read_draft
-from tiered_eval.suite.options import (
-    LONGEST_TEXT,
-    BadValue,
-    parse_option,
-    parse_text,
-    unusable,
-)
+from tiered_eval.suite.options import LONGEST_TEXT, BadValue, parse_option, parse_text, unusable
+from tiered_eval.suite.references import read_reference
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import line_of
 
@@ -36,7 +33,7 @@ FIELD_CONDITIONS = ("equals", "contains", "one_of", "exists", "absent")
 DEFAULT_LEVEL_COUNT = 4
 """How many levels a rubric has when its author gives none; their words are the judge's."""
 
-_TEXT_KINDS = frozenset(KINDS) - {"behaviour"}
+_TEXT_KINDS = frozenset(KINDS) - {"behaviour", "check"}
 _NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -67,9 +64,11 @@ def _is_usable(text: str) -> bool:
 class ExpectationReader:
     """Reads expectations against one table of scorers and one set of defaults."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, *, allow_code: bool = False) -> None:
         self.catalogue = catalogue
+        self.allow_code = allow_code
         self.defaults: dict[str, Defaults] = {}
+        """By kind; by scorer for those whose kind is ``check``."""
         self._scorers = tuple(scorer.name for scorer in catalogue)
         self._options: dict[tuple[str, str | None, bool], dict[str, OptionInfo]] = {}
 
@@ -126,31 +125,37 @@ class ExpectationReader:
         """Any entry, by way of a draft."""
         if isinstance(entry, Expectation):
             return self.check(entry, scope)
-        draft = read_draft(entry, scope, place, where.line)
+        draft = read_draft(entry, self.catalogue, scope, place, where.line)
         if draft is None:
             return None
-        number = counts[draft.kind] = counts.get(draft.kind, 0) + 1
-        return self._checked(draft, f"{draft.kind}-{number}", scope, place, where)
+        name = draft.name or draft.kind
+        number = counts[name] = counts.get(name, 0) + 1
+        return self._checked(draft, f"{name}-{number}", scope, place, where)
 
     def _checked(
         self, draft: Draft, automatic_id: str, scope: Scope, place: str, where: Where
     ) -> Expectation | None:
         kind = draft.kind
-        defaults = self.defaults.get(kind, _NO_DEFAULTS)
         before = scope.problems.error_count
         settings = Settings(draft, scope, place)
         if not settings.flag("enabled", True):
             return None
-        scorer = self._scorer(settings, kind, defaults)
+        scorer = self._scorer(settings, draft)
+        defaults = self.defaults.get(kind if kind != "check" or scorer is None else scorer.name, _NO_DEFAULTS)
+        name = None if scorer is None else scorer.name
+        if name is None and not settings.was_given("scorer"):
+            name = defaults.scorer
         escalate = settings.flag("escalate", defaults.escalate)
         identity = settings.text("id", automatic_id)
         weight = settings.weight(defaults.weight)
         dimension = settings.text("dimension", None) or defaults.dimension
         tags = settings.texts("tags", defaults.tags)
-        options = self._read_options(settings, kind, scorer, defaults, escalate=escalate)
+        options = self._read_options(settings, draft, name, defaults, escalate=escalate)
         if kind == "behaviour":
             values = _condition_values(options, settings)
             options = _affirmed(options)
+        elif kind == "check":
+            values = self._reference(draft, scorer, options, settings, escalate=escalate)
         else:
             values = self._texts(draft, scope, place)
         if kind == "rubric":
@@ -162,13 +167,14 @@ class ExpectationReader:
             kind=kind,
             values=values,
             match=draft.match,
-            scorer=scorer,
+            scorer=name,
             options=options,
             weight=weight,
             dimension=dimension,
             tags=tags,
             escalate=escalate,
             where=where,
+            negated=draft.negated,
         )
 
     def _texts(self, draft: Draft, scope: Scope, place: str) -> tuple[str, ...]:
@@ -186,14 +192,59 @@ class ExpectationReader:
                 scope.report_bad(fault, field=name, line=draft.line)
         return tuple(texts)
 
-    def _scorer(self, settings: Settings, kind: str, defaults: Defaults) -> str | None:
+    def _reference(
+        self,
+        draft: Draft,
+        scorer: ScorerInfo | None,
+        options: Mapping[str, Any],
+        settings: Settings,
+        *,
+        escalate: bool,
+    ) -> tuple[Any, ...]:
+        """What the scorer of a ``check`` compares with; one None where it needs nothing."""
+        if scorer is None:
+            settings.report(
+                "no-scorer",
+                "a check without a scorer",
+                "write the scorer's name as the key: `- levenshtein: ...`",
+                "",
+            )
+            return ()
+        if escalate:
+            settings.report(
+                "nowhere-to-climb",
+                "a check is what its scorer says, so there is nothing to climb to",
+                "remove `escalate`, or make the claim with another kind",
+                "escalate",
+            )
+        for name in scorer.required:
+            if name not in options and not settings.was_given(name):
+                settings.report("no-option", f"the scorer {scorer.name} needs {name}", f"add `{name}:`", "")
+        values = []
+        for raw in draft.values or [None]:
+            try:
+                values.append(read_reference(scorer, raw, options))
+            except BadValue as fault:
+                settings.report(fault.rule, fault.message, fault.fix, draft.value_key)
+        return tuple(values)
+
+    def _scorer(self, settings: Settings, draft: Draft) -> ScorerInfo | None:
+        """The scorer that is pinned by the entry's key or by ``scorer:``; what it implies goes into the draft."""
+        kind = draft.kind
         name = settings.text("scorer", None)
-        if name is None:
-            return defaults.scorer
-        if name == "auto":
+        if draft.pinned is not None:
+            if name is not None and self.catalogue.find(name) is not draft.pinned:
+                settings.report(
+                    "two-kinds",
+                    f"{draft.pinned.name} and `scorer: {name}` in one entry",
+                    "keep one",
+                    "scorer",
+                )
+            return self._allowed(draft.pinned, settings)
+        if name is None or name == "auto":
             return None
-        info = self.catalogue.find(name)
-        if info is None:
+        named = self.catalogue.named(name)
+        if named is None:
             meant = settings.nearest(name, self._scorers)
             settings.report(
                 "unknown-scorer",
@@ -202,6 +253,8 @@ class ExpectationReader:
                 "scorer",
             )
             return None
+        info = named.scorer
+        draft.pin(info, named.options)
         if kind not in info.kinds:
             able = [scorer.name for scorer in self.catalogue if kind in scorer.kinds]
             settings.report(
@@ -210,23 +263,46 @@ class ExpectationReader:
                 f"use one of {', '.join(able)}, or leave the choice to the router",
                 "scorer",
             )
-        return name
+        return self._allowed(info, settings)
+
+    def _allowed(self, info: ScorerInfo, settings: Settings) -> ScorerInfo:
+        if info.runs_code and not self.allow_code:
+            settings.report(
+                "code-not-allowed",
+                f"{info.name} runs code that the suite names, and that is not run unless you allow it",
+                "pass --allow-code (allow_code=True) if you trust it; never for a stranger's pull request",
+                "",
+            )
+        return info
 
     def _read_options(
-        self, settings: Settings, kind: str, scorer: str | None, defaults: Defaults, *, escalate: bool
+        self, settings: Settings, draft: Draft, scorer: str | None, defaults: Defaults, *, escalate: bool
     ) -> Mapping[str, Any]:
-        known = self.options_for(kind, scorer, escalate=escalate)
+        known = self.options_for(draft.kind, scorer, escalate=escalate)
         given = settings.rest()
         options = {name: value for name, value in defaults.options.items() if name in known}
+        options.update(draft.implied)
         for name, raw in given.items():
-            info = known.get(name)
+            info = known.get(name) or next((one for one in known.values() if name in one.aliases), None)
             if info is None:
                 settings.report_unknown(name, tuple(known), scorer)
                 continue
+            if info.name != name and info.name in given:
+                settings.report(
+                    "two-names", f"{info.name} and {name} mean the same", "keep one of them", name
+                )
             try:
-                options[name] = parse_option(info, raw)
+                value = options[info.name] = parse_option(info, raw)
             except BadValue as fault:
                 settings.report(fault.rule, fault.message, fault.fix, name)
+                continue
+            if draft.implied.get(info.name, value) != value:
+                settings.report(
+                    "bad-choice",
+                    f"the name of the scorer says {info.name}: {draft.implied[info.name]}",
+                    f"remove {name}, or use the name {scorer}",
+                    name,
+                )
         return options or _NO_OPTIONS
 
     def options_for(self, kind: str, scorer: str | None, *, escalate: bool) -> dict[str, OptionInfo]:
@@ -241,7 +317,7 @@ class ExpectationReader:
 
     def check(self, made: Expectation, scope: Scope) -> Expectation | None:
         """Check an expectation that was made in Python by reading it as if it had been written."""
-        draft = Draft(made.kind, list(made.values), made.match, {}, scope.line)
+        draft = Draft(made.kind, list(made.values), made.match, {}, scope.line, negated=made.negated)
         place = f"expectations[{made.id}]"
         if not is_kind(made.kind, scope, f"{place}.kind", None):
             return None

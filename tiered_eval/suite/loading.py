@@ -70,7 +70,7 @@ def load_suite(
     defaults = read_defaults(plan.header, catalogue, scope)
     own_name = _own_name(plan, scope)
     source = _responses(plan, responses, scope, allow_outside=allow_outside, allow_code=allow_code)
-    reading = _Reading(plan, catalogue, defaults, source)
+    reading = _Reading(plan, catalogue, defaults, source, allow_code=allow_code)
     kept, case_count, expectation_count = _check_cases(reading, scope)
     problems.raise_if_any()
     return Suite(
@@ -163,11 +163,13 @@ class _Reading:
         catalogue: Catalogue,
         defaults: dict[str, Defaults],
         responses: ResponseFile | None,
+        *,
+        allow_code: bool,
     ) -> None:
         self.plan = plan
         self.stamp = _stamp(plan, responses)
         self.responses = responses
-        expectations = ExpectationReader(catalogue)
+        expectations = ExpectationReader(catalogue, allow_code=allow_code)
         expectations.defaults = defaults
         self.reader = CaseReader(expectations, responses=responses)
 

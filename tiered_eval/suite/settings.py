@@ -207,15 +207,18 @@ def _prices(raw: Mapping[str, Any], scope: Scope) -> Mapping[str, Any]:
 
 
 def read_defaults(raw: Mapping[str, Any], catalogue: Catalogue, scope: Scope) -> dict[str, Defaults]:
-    """The defaults of each kind that has any."""
-    given = _mapping(raw, "defaults", (*_DEFAULT_NAMES, *KINDS), scope)
+    """The defaults of each kind that has any, and of each scorer whose name is a key of its own."""
+    scorers = tuple(scorer.name for scorer in catalogue if scorer.key_kind == "check")
+    given = _mapping(raw, "defaults", (*_DEFAULT_NAMES, *KINDS, *scorers), scope)
     if not given:
         return {}
     general = _one_kind(given, None, Defaults(), catalogue, scope)
     found: dict[str, Defaults] = {}
-    for kind in KINDS:
+    for kind in (*KINDS, *scorers):
         base = general
-        if base.scorer is not None:
+        if kind in scorers:
+            base = replace(base, scorer=None)
+        elif base.scorer is not None:
             info = catalogue.find(base.scorer)
             if info is None or kind not in info.kinds:
                 base = replace(base, scorer=None)
@@ -263,7 +266,10 @@ def _one_kind(
 
 
 def _options(kind: str | None, scorer: str | None, catalogue: Catalogue) -> dict[str, OptionInfo]:
-    return {} if kind is None else catalogue.options_for(kind, scorer, escalate=True)
+    if kind is None:
+        return {}
+    is_scorer = kind not in KINDS
+    return catalogue.options_for("check" if is_scorer else kind, kind if is_scorer else scorer, escalate=True)
 
 
 def _known_option(name: str, known: dict[str, OptionInfo], kind: str, scope: Scope) -> OptionInfo:

@@ -48,4 +48,4 @@ def read_expectation(
 
 @cache
 def _reader() -> ExpectationReader:
-    return ExpectationReader(CATALOGUE)
+    return ExpectationReader(CATALOGUE, allow_code=True)

@@ -1,0 +1,9 @@
+"""forms."""
+
+from __future__ import annotations
+
+from tiered_eval.catalogue.entries import ScorerInfo
+
+__all__ = ["FORMS"]
+
+FORMS: tuple[ScorerInfo, ...] = ()

@@ -1,0 +1,9 @@
+"""measures."""
+
+from __future__ import annotations
+
+from tiered_eval.catalogue.entries import ScorerInfo
+
+__all__ = ["MEASURES"]
+
+MEASURES: tuple[ScorerInfo, ...] = ()
