@@ -14,12 +14,24 @@ PACKAGE = ROOT / "tiered_eval"
 
 LAYERS = {
     0: {"errors", "records", "stats"},
-    1: {"text", "config", "suite", "lint", "catalogue", "pricing", "prompting", "parsing", "profiles", "keys", "gate"},
+    1: {
+        "text",
+        "config",
+        "suite",
+        "lint",
+        "catalogue",
+        "pricing",
+        "prompting",
+        "parsing",
+        "profiles",
+        "keys",
+        "gate",
+    },
     2: {"cache", "budget", "ledger", "pacing", "retrying", "results", "providers"},
     3: {"calls", "batching"},
     4: {"scorers"},
     5: {"router"},
-    6: {"runner", "aggregate", "calibration"},
+    6: {"runner", "aggregate", "calibration", "mutate"},
     7: {"reports"},
     8: {"cli", "integrations", "service"},
 }

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tiered_eval.cli.options import suite_from, suite_options
 from tiered_eval.cli.output import complain, say, say_commands
-from tiered_eval.errors import SuiteError
+from tiered_eval.errors import Problem, SuiteError
+
+if TYPE_CHECKING:
+    from tiered_eval.records import Suite
 
 __all__ = ["lint"]
 
@@ -16,10 +20,22 @@ __all__ = ["lint"]
 @click.command(short_help="Check a suite without running it.")
 @suite_options
 @click.option("--strict", is_flag=True, help="Let warnings count as errors.")
-def lint(suite: str, responses: Path | None, allow_outside: bool, allow_code: bool, strict: bool) -> int:
+@click.option(
+    "--mutate",
+    is_flag=True,
+    help="Also try each expectation on responses that are wrong, and name those that pass all the same.",
+)
+def lint(
+    suite: str,
+    responses: Path | None,
+    allow_outside: bool,
+    allow_code: bool,
+    strict: bool,
+    mutate: bool,
+) -> int:
     """Check SUITE and the expectations in it: what cannot be read, and what would score wrongly.
 
-    Ends with 0 where nothing is wrong and with 2 where something is. Makes no call.
+    Ends with 0 where nothing is wrong and with 2 where something is. Makes no call, --mutate included.
     """
     from tiered_eval.reports.github import is_github, problem_lines
     from tiered_eval.reports.wording import plural
@@ -39,4 +55,26 @@ def lint(suite: str, responses: Path | None, allow_outside: bool, allow_code: bo
         if count is not None
     ]
     say(", ".join([*parts, "no errors", plural(len(loaded.warnings), "warning")]))
-    return 2 if strict and loaded.warnings else 0
+    weak = _weak_expectations(loaded) if mutate else ()
+    return 2 if strict and (loaded.warnings or weak) else 0
+
+
+def _weak_expectations(suite: Suite) -> tuple[Problem, ...]:
+    """Print and return what passes on a wrong response."""
+    from tiered_eval.mutate import mutate_suite
+    from tiered_eval.reports.github import is_github, problem_lines
+    from tiered_eval.reports.wording import plural
+
+    done = mutate_suite(suite)
+    for problem in done.problems:
+        complain(f"weak: {problem}")
+    if is_github():
+        say_commands(list(problem_lines(done.problems)))
+    tried = f"{plural(done.tried, 'expectation')} tried on {plural(done.mutants, 'wrong response')}"
+    untried = (
+        f", {done.untried:,} not tried: they ask a model, or check something else than words"
+        if done.untried
+        else ""
+    )
+    say(f"{tried}: {len(done.problems):,} weak{untried}")
+    return done.problems

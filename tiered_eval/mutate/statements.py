@@ -1,0 +1,70 @@
+"""Short responses that say an expected value outright.
+
+The one idea: where the response at hand does not meet an expectation, or must not, a response that says the value has
+to be made up. That needs the value as text: a literal, a number with its unit, or a pattern without wildcards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tiered_eval.records import Expectation, Value
+
+__all__ = ["as_text", "outright", "traps_said"]
+
+_PATTERN_FRAME = re.compile(r"\(\?[a-z]+\)|\\b|^\^|\$$|\\[AzZ]")
+_ESCAPED = re.compile(r"\\([^\w\s]|\s)")
+_WILD = re.compile(r"[\\.*+?\[\](){}|^$]")
+_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve".split()
+
+
+def as_text(value: Value, expectation: Expectation) -> str | None:
+    """The value as a response would say it; None where that cannot be known."""
+    text = str(value).strip()
+    if expectation.scorer == "regex":
+        text = _literal_of(text)
+    unit, currency = expectation.options.get("unit"), expectation.options.get("currency")
+    if unit and str(unit) not in text:
+        text = f"{text} {unit}"
+    elif currency and str(currency) not in text:
+        text = f"{text} {currency}"
+    return text or None
+
+
+def _literal_of(pattern: str) -> str:
+    """The only text that a pattern means, or nothing."""
+    bare = _PATTERN_FRAME.sub("", pattern)
+    unescaped = _ESCAPED.sub(lambda match: "\0" + match[1], bare)
+    if _WILD.search(re.sub(r"\0.", "", unescaped)):
+        return ""
+    return unescaped.replace("\0", "")
+
+
+def outright(text: str) -> tuple[str, ...]:
+    """Responses that say just this."""
+    sentence = text if text.endswith((".", "!", "?")) else f"{text}."
+    return (sentence, text) if text.count(" ") >= 3 else (f"The answer is {sentence}", sentence, text)
+
+
+def traps_said(text: str) -> Iterator[tuple[str, str]]:
+    """(what was done, the sentence) for a text that must not be said: said plainly, and in other spellings."""
+    yield "the trap said outright", f"In short: {text}."
+    if text.replace(" ", "").isalpha():
+        first, rest = text[0], text[1:]
+        if first.islower():
+            yield "the trap with a capital letter", f"{first.upper()}{rest}, as agreed."
+        elif " " in text and rest.islower():
+            yield "the trap in small letters", f"This means {text.lower()}."
+    if text.isdecimal():
+        if len(text) > 3 and text[0] != "0":
+            yield "the trap with a thousands separator", f"The answer is {int(text):,}."
+        if (word := _in_words(int(text))) is not None:
+            yield "the trap in words", f"The answer is {word}."
+
+
+def _in_words(number: int) -> str | None:
+    if number < len(_ONES):
+        return _ONES[number]
+    return _TENS[number // 10] if number < 100 and number % 10 == 0 else None

@@ -1,0 +1,164 @@
+"""A whole suite tried on wrong responses, and what is told about each weak expectation.
+
+The one idea: one finding an expectation, however many wrong responses it let through, with the worst of them shown
+and the remedy for that one. Findings are warnings: whether a weakness matters is for the author.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tiered_eval.errors import Problem
+from tiered_eval.mutate.tries import Passed, Trial
+from tiered_eval.profiles import Profile, load_profile
+from tiered_eval.records import Case, Expectation, Suite
+from tiered_eval.runner.checks import Checker
+
+__all__ = ["RULE", "Mutation", "mutate_suite"]
+
+RULE = "weak-expectation"
+
+MOST_OTHERS = 20
+"""Responses of other cases that each expectation is tried on."""
+_SHOWN = 80
+
+_FIXES = {
+    "an empty response": "ask for something that only a real response can say",
+    "the question said back": "ask for what the question does not say already, or for the answer together with it",
+    "a refusal": "ask for words that no refusal holds",
+    "another case's response": "name what is particular to this case",
+    "its denial": "leave the scorer to the router, which sees a denial, or write the whole statement",
+    "its halves swapped": "pin `judge`: who did what, and what came first, is for a judge",
+    "another unit": "add `unit:` to the number",
+    "another currency": "add `currency:` to the number",
+    "an empty field": "say what the field must hold with `equals` or `one_of`",
+    "a longer value": "compare the whole value with `equals` or `one_of`",
+    "the trap said outright": "write the trap as a plain literal, without anchors, `whole` or `any`",
+    "the trap with a capital letter": "leave case aside: drop `case_sensitive`, or begin the pattern with (?i)",
+    "the trap in small letters": "leave case aside: drop `case_sensitive`, or begin the pattern with (?i)",
+    "the trap with a thousands separator": "pin `number`, or leave the scorer to the router",
+    "the trap in words": "pin `number`, or leave the scorer to the router",
+    "a number half as large again": "make the tolerance smaller, or write the number itself",
+    "the opposite value": "say what the field must hold with `equals`",
+    "the field, which should not be there": "check the path",
+}
+_PATTERN_FIX = r"write the value itself into the pattern, with \b at both ends and dots escaped"
+_EDGE_FIX = "leave `bounded` at true, or leave the scorer to the router"
+_OTHER_FIX = "write the value as the response must say it, and leave the scorer to the router"
+_ORDER = tuple(_FIXES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """What came of trying a suite."""
+
+    problems: tuple[Problem, ...]
+    """One for each weak expectation, in the order of the suite."""
+    tried: int
+    """Claims about words and fields that free checks can decide."""
+    untried: int
+    """Other expectations: most of them ask a model, so that nothing can be said about them for free."""
+    mutants: int
+    """Wrong responses shown in all."""
+
+
+@dataclass(slots=True)
+class _Tried:
+    problems: list[Problem] = field(default_factory=list)
+    tried: int = 0
+    untried: int = 0
+    mutants: int = 0
+
+
+def mutate_suite(suite: Suite, *, profile: Profile | None = None, seed: int = 0) -> Mutation:
+    """Try every expectation of a suite on wrong responses; free checks only, no model is asked.
+
+    Args:
+        seed: chooses which other cases' responses are shown, where there are more than 20.
+    """
+    checker = Checker(load_profile() if profile is None else profile)
+    others = _sample(suite.cases, seed)
+    done = _Tried()
+    for case in suite.cases:
+        _try_case(case, checker, others, done)
+    return Mutation(
+        problems=tuple(done.problems), tried=done.tried, untried=done.untried, mutants=done.mutants
+    )
+
+
+def _sample(cases: Iterable[Case], seed: int) -> list[Case]:
+    """Some cases of the suite, each as likely as any other, read in one pass (reservoir sampling)."""
+    rng = random.Random(seed)
+    kept: list[Case] = []
+    for count, case in enumerate(cases):
+        if count <= MOST_OTHERS:
+            kept.append(case)
+        elif (place := rng.randrange(count + 1)) <= MOST_OTHERS:
+            kept[place] = case
+    return kept
+
+
+def _try_case(case: Case, checker: Checker, others: Sequence[Case], done: _Tried) -> None:
+    strangers = [other for other in others if _is_stranger(other, case)]
+    trials: dict[tuple[str, ...], Trial] = {}
+    for expectation in case.expectations:
+        # A case that expects the same says so rightly: its response is no mutant for this expectation.
+        texts = tuple(other.response for other in strangers if not _expects(other, expectation))
+        trial = trials.get(texts)
+        if trial is None:
+            trial = trials[texts] = Trial(case, checker, texts)
+        if not trial.can_try(expectation):
+            done.untried += 1
+            continue
+        done.tried += 1
+        passed = list(trial.passed_by(expectation))
+        if passed:
+            done.problems.append(_problem(case, expectation, passed))
+    done.mutants += sum(trial.made for trial in trials.values())
+
+
+def _is_stranger(other: Case, case: Case) -> bool:
+    if other.id == case.id or not other.response or other.response == case.response:
+        return False
+    return not (case.input and other.input == case.input)
+
+
+def _expects(case: Case, expectation: Expectation) -> bool:
+    return any(
+        other.kind == expectation.kind and set(map(str, other.values)) & set(map(str, expectation.values))
+        for other in case.expectations
+    )
+
+
+def _problem(case: Case, expectation: Expectation, passed: Sequence[Passed]) -> Problem:
+    worst = min(passed, key=lambda one: _ORDER.index(one.mutant) if one.mutant in _ORDER else len(_ORDER))
+    others = [name for name in dict.fromkeys(one.mutant for one in passed) if name != worst.mutant]
+    also = f"; also on {', '.join(others)}" if others else ""
+    where = expectation.where or case.where
+    return Problem(
+        file=where.file if where is not None else "",
+        line=where.line if where is not None else None,
+        case_id=case.id,
+        field=expectation.id,
+        rule=RULE,
+        message=f"passes on {worst.mutant} ({_cut(worst.response)}){also}",
+        fix=_fix(expectation, worst.mutant),
+        severity="warning",
+    )
+
+
+def _fix(expectation: Expectation, mutant: str) -> str:
+    if expectation.scorer == "regex" and not expectation.is_negative and mutant not in _ORDER[:5]:
+        return _PATTERN_FIX
+    if mutant in _FIXES:
+        return _FIXES[mutant]
+    if expectation.options.get("bounded") is False:
+        return _EDGE_FIX
+    return _OTHER_FIX
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return f'"{line}"' if len(line) <= _SHOWN else f'"{line[: _SHOWN - 3]}..."'
