@@ -56,6 +56,12 @@ def check(
             "Anna Lind is the director. Lind joined in 2019.",
             "the last name goes on",
         ),
+        ("Anna Lind joined in 2019", "Anna Lind is fit. The 40-year-old joined in 2019.", "a person by age"),
+        (
+            "The Velox pump broke in 2019",
+            "Velox sells a pump. The blue pump broke in 2019.",
+            "the thing with its noun",
+        ),
         ("The fee is 3 percent", "The annual fee is 3% of the balance.", "sign for a word"),
         ("Der Vertrag endet im Mai", "Der Vertrag endet im Mai 2027.", "another language"),
         ("合同期限为两年", "本合同期限为两年。", "a script without spaces"),
@@ -80,6 +86,11 @@ def test_a_statement_that_is_there_passes(value: str, response: str, why: str):
             "another number",
         ),
         ("Invoices are due 45 days after receipt", "Invoices are not due 45 days after receipt.", "denied"),
+        (
+            "The plaintiff was fined 500 euros",
+            "The plaintiff sued. The defendant was fined 500 euros.",
+            "the other one",
+        ),
         ("The warranty covers pumps", "The warranty covers valves.", "another thing"),
         ("The board approved the budget", "The board rejected the budget.", "opposite"),
         (

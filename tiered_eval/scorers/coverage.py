@@ -24,6 +24,7 @@ from tiered_eval.text.guards import objection
 from tiered_eval.text.idf import idf
 from tiered_eval.text.passages import Passage, passages, read_claim
 from tiered_eval.text.subject import Subject
+from tiered_eval.text.tokens import is_content
 
 __all__ = ["Coverage", "covered_share"]
 
@@ -37,6 +38,8 @@ PRONOUN_SUBJECT = 0.5
 """Share of the claim's content words that may be a subject for which a pronoun stands."""
 NAMED_SUBJECT = 0.4
 """The same where the sentence repeats a part of it ("Berg" for "Anna Berg")."""
+NOUN_PHRASE = 4
+"""Tokens in which the noun behind a "the" is looked for."""
 OPENING = 6
 """Tokens in which the pronoun behind an opening phrase is looked for."""
 _SUBJECT_PRONOUNS = frozenset("he she it they".split())
@@ -128,7 +131,7 @@ def _continues(claim: Passage, sentence: Passage, before: Sequence[Passage]) -> 
     longest = PRONOUN_SUBJECT if is_pronoun else NAMED_SUBJECT
     if len(missing) > longest * len(stems) or set(stems[: len(missing)]) != set(missing):
         return False
-    if not is_pronoun and sentence.content[0].stem not in claim.counts:
+    if not is_pronoun and not _has_subject_of(claim, sentence):
         return False
     for earlier in reversed(before):
         if all(stem in earlier.counts for stem in missing):
@@ -138,9 +141,16 @@ def _continues(claim: Passage, sentence: Passage, before: Sequence[Passage]) -> 
     return False
 
 
+def _has_subject_of(claim: Passage, sentence: Passage) -> bool:
+    """Does it begin with a word of the claim, or with "the" and one: "The Nordic trader" for "Velox is a trader"?"""
+    opening = sentence.tokens[:NOUN_PHRASE] if sentence.tokens[0].word == "the" else sentence.content[:1]
+    return any(is_content(token) and token.stem in claim.counts for token in opening)
+
+
 def _refers_back(sentence: Passage) -> bool:
-    """Does it begin with a pronoun, or with one behind an opening phrase ("In 2019, they ...")?"""
-    if sentence.tokens[0].word in _PRONOUNS:
+    """Does it begin with a pronoun, or with one behind an opening phrase ("In 2019, they ..."), or with "the 27-year-old"?"""
+    opening = [token.word for token in sentence.tokens[:OPENING]]
+    if opening[0] in _PRONOUNS or (opening[0] == "the" and opening[2:4] == ["year", "old"]):
         return True
     for at, token in enumerate(sentence.tokens[1:OPENING], start=1):
         if token.word in _SUBJECT_PRONOUNS:
