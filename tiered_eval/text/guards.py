@@ -20,7 +20,7 @@ from tiered_eval.text.modality import denied, tied, unsaid, weakened
 from tiered_eval.text.passages import Passage, passages, read_claim, smallest, tightest
 from tiered_eval.text.quantities import quantities_changed
 from tiered_eval.text.roles import roles_changed
-from tiered_eval.text.tokens import FUNCTION_WORDS, Token, is_content, stem
+from tiered_eval.text.tokens import FUNCTION_WORDS, is_content, stem
 
 __all__ = ["GUARDS", "missing_name", "objection", "objection_around"]
 
@@ -97,14 +97,10 @@ def _patched(claim: Passage, place: Passage, first: int, last: int) -> str | Non
         return "put together across two clauses"
     for clause in _AND_CLAUSE.finditer(place.text, start, end):
         is_list = "," in place.text[max(start, clause.start() - _LIST_ITEM) : clause.start()]
-        following = _next_content(place, clause.end())
-        if not is_list and following is not None and following.stem not in claim.counts:
+        following = place.content_from(place.index_at(clause.end()), 1)
+        if not is_list and following and following[0].stem not in claim.counts:
             return "put together across two clauses"
     return None
-
-
-def _next_content(place: Passage, offset: int) -> Token | None:
-    return next((token for token in place.tokens[place.index_at(offset) :] if is_content(token)), None)
 
 
 def _directions(claim: Passage, place: Passage, first: int, last: int) -> str | None:

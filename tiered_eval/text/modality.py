@@ -8,11 +8,11 @@ Guards; the cues of denial and their reach are those of :mod:`tiered_eval.text.p
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from tiered_eval.text.passages import Passage
 from tiered_eval.text.polarity import Cue, doubt_at
-from tiered_eval.text.tokens import is_content, stem
+from tiered_eval.text.tokens import stem
 
 __all__ = ["denied", "tied", "unsaid", "weakened"]
 
@@ -96,7 +96,7 @@ def _denials(passage: Passage, first: int, last: int) -> list[tuple[str, str | N
 
 
 def _target(passage: Passage, after: int) -> str | None:
-    return next((token.stem for token in passage.tokens[after:] if is_content(token)), None)
+    return next((token.stem for token in passage.content_from(after, 1)), None)
 
 
 def _reaches(passage: Passage, cue: Cue, first: int) -> bool:
@@ -122,19 +122,14 @@ def weakened(claim: Passage, place: Passage, first: int, last: int) -> str | Non
         if found in claim.counts or (found == "may" and place.tokens[at].is_capital):
             continue  # "In May" weakens nothing
         is_little = place.tokens[at].word == "little" and place.stems[at + 1 : at + 2] == ("to",)
-        if (
-            is_little
-            or found in _WEAKENERS
-            or (found in _UNMAKERS and claim.counts.keys() & set(_next(place, at, 2)))
-        ):
+        if is_little or found in _WEAKENERS or (found in _UNMAKERS and _makes_other(claim, place, at)):
             return f'weakened by "{place.tokens[at].word}"'
     return None
 
 
-def _next(passage: Passage, at: int, count: int) -> list[str]:
-    """Stems of the content tokens that follow ``at``, so many of them."""
-    following = (token.stem for token in passage.tokens[at + 1 :] if is_content(token))
-    return list(islice(following, count))
+def _makes_other(claim: Passage, place: Passage, at: int) -> bool:
+    """Does the word ``at`` describe one of the claim's, right behind it or with one word between?"""
+    return any(token.stem in claim.counts for token in place.content_from(at + 1, 2))
 
 
 def tied(claim: Passage, place: Passage, first: int, last: int) -> str | None:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 
 from tiered_eval.text.polarity import Cue, find_cues
 from tiered_eval.text.sentences import split_sentences
@@ -59,6 +60,12 @@ class Passage:
             if is_content(token):
                 following = token.stem
         return tuple(reversed(found))
+
+    def content_from(self, at: int, count: int) -> list[Token]:
+        """So many content tokens, beginning with the token ``at``; without copying the rest of the passage."""
+        return list(
+            islice((self.tokens[i] for i in range(at, len(self.tokens)) if is_content(self.tokens[i])), count)
+        )
 
     def index_at(self, offset: int) -> int:
         """Index of the first token that starts at ``offset`` in the text or after it."""

@@ -11,7 +11,7 @@ One of the guards; the order of words comes from :mod:`tiered_eval.text.passages
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from itertools import combinations
+from itertools import combinations, islice
 from typing import NamedTuple
 
 from tiered_eval.text.passages import Passage, tightest, turns_round
@@ -61,7 +61,7 @@ def _acts(passage: Passage, shared: Collection[str]) -> list[_Act]:
     verb: str | None = None
     for at, token in enumerate(passage.tokens):
         if token.word == "by":
-            following = [other for other in _phrase(passage, at + 1) if is_content(other)][:_ACTOR_WORDS]
+            following = list(islice((o for o in _phrase(passage, at + 1) if is_content(o)), _ACTOR_WORDS))
             if following and not following[0].word.endswith("ing") and not following[0].stem[0].isdigit():
                 actor = next((other.stem for other in following if other.stem in shared), None)
                 if actor is not None:
@@ -73,8 +73,10 @@ def _acts(passage: Passage, shared: Collection[str]) -> list[_Act]:
 
 def _phrase(passage: Passage, at: int) -> Iterator[Token]:
     """The tokens from ``at`` to the end of their noun phrase: no "and", no comma."""
-    for earlier, token in zip(passage.tokens[at - 1 :], passage.tokens[at:], strict=False):
-        if token.word in {"and", "or", "but"} or "," in passage.text[earlier.end : token.start]:
+    for index in range(at, len(passage.tokens)):
+        token = passage.tokens[index]
+        gap = passage.text[passage.tokens[index - 1].end : token.start]
+        if token.word in {"and", "or", "but"} or "," in gap:
             return
         yield token
 
