@@ -71,9 +71,10 @@ def test_model_and_origin_are_part_of_the_content_key():
     assert len(keys) == 3
 
 
-def test_kind_is_no_part_of_a_key():
-    """The kind is there for the spend report only."""
-    other = replace(REQUEST, kind="requirement")
+@pytest.mark.parametrize("change", [{"kind": "requirement"}, {"cache": "1h"}])
+def test_what_cannot_change_the_answer_is_no_part_of_a_key(change: dict[str, Any]):
+    """The kind is there for the spend report, and caching of prompts for the price."""
+    other = replace(REQUEST, **change)
 
     assert content_key(other, model=MODEL, origin=ORIGIN) == content_key(REQUEST, model=MODEL, origin=ORIGIN)
 

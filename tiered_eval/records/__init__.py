@@ -4,7 +4,18 @@ The one idea: everything that two modules hand to each other is declared here, s
 read alone. A unit stands in the name of its field (``latency_s``, ``cost_usd``, ``max_tokens``).
 """
 
+from tiered_eval.records.batches import (
+    BatchCounts,
+    BatchHandle,
+    BatchItem,
+    BatchLimits,
+    BatchOutcome,
+    BatchResult,
+    BatchSearch,
+    BatchState,
+)
 from tiered_eval.records.calls import (
+    CacheTime,
     Completed,
     EmbeddingReply,
     ModelReply,
@@ -14,6 +25,13 @@ from tiered_eval.records.calls import (
     Usage,
 )
 from tiered_eval.records.cases import Case, Expectation, Match, Suite, SuiteSettings, Value, Where
+from tiered_eval.records.decisions import (
+    DecisionAnswer,
+    DecisionKind,
+    DecisionQuestion,
+    DecisionReply,
+    DecisionRequest,
+)
 from tiered_eval.records.report import (
     CaseResult,
     Counts,
@@ -40,10 +58,24 @@ from tiered_eval.records.verdicts import (
 __all__ = [
     "FREE_TIERS",
     "TIERS",
+    "BatchCounts",
+    "BatchHandle",
+    "BatchItem",
+    "BatchLimits",
+    "BatchOutcome",
+    "BatchResult",
+    "BatchSearch",
+    "BatchState",
+    "CacheTime",
     "Case",
     "CaseResult",
     "Completed",
     "Counts",
+    "DecisionAnswer",
+    "DecisionKind",
+    "DecisionQuestion",
+    "DecisionReply",
+    "DecisionRequest",
     "EmbeddingReply",
     "Evidence",
     "Expectation",

@@ -9,6 +9,9 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 StopReason: TypeAlias = Literal["end", "max_tokens", "refusal", "content_filter", "other"]
 
+CacheTime: TypeAlias = Literal["off", "5m", "1h", "auto"]
+"""How long a vendor is to keep the front of a prompt ready: not at all, for so long at least, or as it sees fit."""
+
 Parsed = TypeVar("Parsed")
 
 
@@ -16,8 +19,8 @@ Parsed = TypeVar("Parsed")
 class ModelRequest:
     """One structured question to a chat model, without the model: the chain may ask several in turn.
 
-    Everything here but ``kind`` is part of the content key; the nonce is not, so the same question asked
-    again is found again.
+    Everything here but ``kind`` and ``cache`` is part of the content key; the nonce is not, so the same question
+    asked again is found again.
     """
 
     system: str
@@ -38,6 +41,8 @@ class ModelRequest:
     """Index of an independent sample; each has its own key."""
     kind: str = ""
     """Kind of the expectation, for the spend report; no part of the key."""
+    cache: CacheTime = "off"
+    """Is ``system`` to be kept ready for the next call? Changes the price of a call and never its answer."""
 
     def user_text(self, nonce: str) -> str:
         """The user message as it is sent."""

@@ -32,6 +32,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "case_result_from_json",
     "case_result_to_json",
+    "plain_decimal",
     "report_from_json",
     "report_to_json",
     "summary_to_json",
@@ -43,6 +44,11 @@ SCHEMA_VERSION = 1
 
 Json: TypeAlias = dict[str, Any]
 T = TypeVar("T")
+
+
+def plain_decimal(value: Decimal) -> str:
+    """A decimal as people and other programs read it: no exponent, no zeros at the end."""
+    return f"{value.normalize():f}"
 
 
 def verdict_to_json(verdict: Verdict) -> Json:
@@ -76,7 +82,7 @@ def verdict_to_json(verdict: Verdict) -> Json:
     if verdict.prompt is not None:
         data["prompt"] = verdict.prompt
     if verdict.cost_usd is not ZERO_USD and verdict.cost_usd:
-        data["cost_usd"] = str(verdict.cost_usd)
+        data["cost_usd"] = plain_decimal(verdict.cost_usd)
     if verdict.from_store:
         data["from_store"] = True
     if verdict.failure is not None:
@@ -262,7 +268,7 @@ def _known(make: Callable[..., T], data: Mapping[str, Any], **converted: Any) ->
 def _plain(value: Any) -> Any:
     """A record as JSON values. Nones stay here: a summary is small, and shows what could be known."""
     if isinstance(value, Decimal):
-        return str(value)
+        return plain_decimal(value)
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
