@@ -31,6 +31,7 @@ from tiered_eval.records.codec import (
     SCHEMA_VERSION,
     case_result_from_json,
     case_result_to_json,
+    plain_decimal,
     report_from_json,
     report_to_json,
     summary_to_json,
@@ -200,7 +201,7 @@ def test_money_is_written_as_a_decimal_string():
         cost_usd=Decimal("0.000000000001"),
     )
 
-    assert verdict_to_json(verdict)["cost_usd"] == "1E-12"
+    assert verdict_to_json(verdict)["cost_usd"] == "0.000000000001"
 
 
 def test_a_plain_verdict_is_written_with_what_it_has():
@@ -242,7 +243,7 @@ def test_a_setting_of_any_kind_can_be_written():
 
     written = json.loads(json.dumps(summary_to_json(report)))
 
-    assert written["settings"] == {"home": "/somewhere", "judges": ["a:b"], "cap": "2.0"}
+    assert written["settings"] == {"home": "/somewhere", "judges": ["a:b"], "cap": "2"}
 
 
 @pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, None, "1"])
@@ -250,3 +251,18 @@ def test_a_report_of_another_format_is_refused(version: object):
     """A newer schema, or a file that is no report, is refused by name instead of misread."""
     with pytest.raises(ConfigError, match="schema_version"):
         report_from_json({"schema_version": version})
+
+
+@pytest.mark.parametrize(
+    ("amount", "written"),
+    [
+        ("0E-12", "0"),
+        ("0.000000000001", "0.000000000001"),
+        ("2.00", "2"),
+        ("1E+3", "1000"),
+        ("0.0150", "0.015"),
+    ],
+)
+def test_amounts_are_written_without_an_exponent(amount: str, written: str):
+    """Other programs read amounts as they read any number."""
+    assert plain_decimal(Decimal(amount)) == written

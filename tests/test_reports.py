@@ -119,10 +119,10 @@ class TestJson:
         spend = json.loads(text_of(sample_report(), "json"))["spend"]
 
         assert spend["settled_usd"] == "0.0012"
-        assert spend["unknown_usd"] == "0.0030"
+        assert spend["unknown_usd"] == "0.003"
         assert spend["reserved_usd"] == "0.0004"
-        assert spend["ledger_settled_usd"] == "1.5000"
-        assert spend["ledger_unknown_usd"] == "0.0030"
+        assert spend["ledger_settled_usd"] == "1.5"
+        assert spend["ledger_unknown_usd"] == "0.003"
 
     def test_counts_add_up(self):
         """The five states sum to the total that stands beside them."""

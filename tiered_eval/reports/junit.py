@@ -17,6 +17,7 @@ from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
 from tiered_eval.records import CaseResult, Report, Verdict
+from tiered_eval.records.codec import plain_decimal
 from tiered_eval.reports import wording
 from tiered_eval.reports.untrusted import many_lines, one_line
 
@@ -54,8 +55,8 @@ def _properties(report: Report) -> Iterator[str]:
         "partial": wording.share(report.partial.estimate),
         "partial_bound_low": wording.share(report.partial.bound_low),
         "partial_bound_high": wording.share(report.partial.bound_high),
-        "spent_usd": str(report.spend.settled_usd),
-        "unknown_usd": str(report.spend.unknown_usd),
+        "spent_usd": plain_decimal(report.spend.settled_usd),
+        "unknown_usd": plain_decimal(report.spend.unknown_usd),
         "gate": wording.gate_line(report.gate),
         "exit_code": str(report.exit_code),
     }
