@@ -25,11 +25,13 @@ from tiered_eval.pricing import (
     pico_from_usd,
     usd_from_pico,
 )
-from tiered_eval.records import ModelRequest, Usage
+from tiered_eval.records import DecisionQuestion, DecisionRequest, ModelRequest, Usage
 from tiered_eval.testing.scripted import make_request
 
 AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 BOOK = PriceBook()
+MICRO = 10**6
+"""Pico-dollars a token, at a dollar a million."""
 
 USAGES = {
     "short": Usage(input_tokens=1_000, output_tokens=200),
@@ -313,6 +315,61 @@ def test_the_worst_case_holds_in_every_tier_that_may_serve(model: str, tier: str
     usage = Usage(input_tokens=1_000, output_tokens=50_000, service_tier=tier)
 
     assert BOOK.cost_pico(usage, model, AT) <= BOOK.price(model).worst_case_pico(1_000, 50_000, AT)
+
+
+@pytest.mark.parametrize(
+    "model", [model for model in MODELS if model.startswith(("anthropic:", "openai:gpt"))]
+)
+def test_a_batch_is_reserved_at_half_the_price(model: str):
+    """What is reserved for an item of a batch is half of a single call, and no batch usage costs more."""
+    request = make_request()
+    single = BOOK.worst_case_pico(request, model, AT)
+    batched = BOOK.worst_case_pico(request, model, AT, in_batch=True)
+    usage = Usage(
+        input_tokens=input_bound_tokens(request),
+        output_tokens=request.max_tokens,
+        cache_write_tokens=100,
+        service_tier="batch",
+    )
+
+    assert batched * 2 <= single + 1
+    assert BOOK.cost_pico(usage, model, AT) <= batched
+
+
+def test_user_price_is_halved_in_a_batch_of_a_vendor_that_halves_it():
+    """A price of one's own is that of a single call; servers without batches have one price only."""
+    book = PriceBook({name: {"input": 3, "output": 15} for name in ("anthropic:claude-9", "vllm:mine")})
+    usage = Usage(input_tokens=1_000_001, output_tokens=1, service_tier="batch")
+
+    assert book.cost_pico(usage, "anthropic:claude-9", AT) == (3_000_003 + 15) * MICRO // 2
+    assert book.cost_pico(usage, "vllm:mine", AT) == (3_000_003 + 15) * MICRO
+
+
+def decision_request(count: int) -> DecisionRequest:
+    question = DecisionQuestion(
+        name="q", kind="choice", instructions="Which?", options={"a": "x" * 50, "b": ""}
+    )
+    return DecisionRequest(
+        system="Read it.", user=("DATA ", " Net 45 days."), questions=(question,) * count, prompt="decision/x"
+    )
+
+
+def test_a_decision_is_bounded_by_its_text_and_all_its_questions():
+    """Every byte that is sent may be a token, and the answers are free where the price list says so."""
+    one, ten = (
+        BOOK.worst_case_decision_pico(decision_request(count), "openai-decisions:gpt-6-luna", AT)
+        for count in (1, 10)
+    )
+
+    assert one < ten < 10 * one
+    assert ten - one >= 9 * (len("qWhich?ab") + 50) * 100_000
+
+
+def test_a_decision_with_a_price_for_output_has_its_answers_bounded():
+    """A price of one's own may charge for answers; then they are reserved for."""
+    book = PriceBook({"openai-decisions:gpt-6-luna": {"input": 0, "output": 1}})
+
+    assert book.worst_case_decision_pico(decision_request(2), "openai-decisions:gpt-6-luna", AT) > 0
 
 
 @given(text=st.text(max_size=200), system=st.text(max_size=50))

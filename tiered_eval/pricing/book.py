@@ -7,14 +7,23 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from tiered_eval.pricing.bounds import MESSAGE_TOKENS, byte_count, input_bound_tokens, likely_tokens
+from tiered_eval.pricing.bounds import (
+    MESSAGE_TOKENS,
+    byte_count,
+    decision_bound_tokens,
+    input_bound_tokens,
+    likely_tokens,
+)
 from tiered_eval.pricing.data import price_from_data
 from tiered_eval.pricing.given import price_from_override
 from tiered_eval.pricing.money import usd_from_pico
 from tiered_eval.pricing.rates import Price
-from tiered_eval.records import ModelRequest, Usage
+from tiered_eval.records import DecisionRequest, ModelRequest, Usage
 
 __all__ = ["PriceBook"]
+
+DECISION_OUTPUT_TOKENS = 64
+"""Bound on the answer to one question, for a price that charges for it: it is a handful of numbers."""
 
 
 class PriceBook:
@@ -48,9 +57,19 @@ class PriceBook:
         """Can ``price`` answer without loading the price data?"""
         return model in self._known
 
-    def worst_case_pico(self, request: ModelRequest, model: str, at: datetime) -> int:
-        """What to reserve for one attempt of ``request``. Raises PriceUnknown."""
-        return self.price(model).worst_case_pico(input_bound_tokens(request), request.max_tokens, at)
+    def worst_case_pico(
+        self, request: ModelRequest, model: str, at: datetime, *, in_batch: bool = False
+    ) -> int:
+        """What to reserve for one attempt of ``request``, alone or in a batch. Raises PriceUnknown."""
+        bound = input_bound_tokens(request)
+        return self.price(model).worst_case_pico(bound, request.max_tokens, at, in_batch=in_batch)
+
+    def worst_case_decision_pico(self, request: DecisionRequest, model: str, at: datetime) -> int:
+        """What to reserve for one attempt of all questions of ``request``. Raises PriceUnknown."""
+        price = self.price(model)
+        # A price without output is all that is charged; any other may charge for the answers too.
+        output = 0 if price.has_free_output else len(request.questions) * DECISION_OUTPUT_TOKENS
+        return price.worst_case_pico(decision_bound_tokens(request), output, at)
 
     def worst_case_texts_pico(self, texts: Sequence[str], model: str, at: datetime) -> int:
         """What to reserve for embedding ``texts``. Raises PriceUnknown."""

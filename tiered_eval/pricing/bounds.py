@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from tiered_eval.records import ModelRequest
+from tiered_eval.records import DecisionRequest, ModelRequest
 
-__all__ = ["MESSAGE_TOKENS", "byte_count", "input_bound_tokens", "likely_tokens"]
+__all__ = ["MESSAGE_TOKENS", "byte_count", "decision_bound_tokens", "input_bound_tokens", "likely_tokens"]
 
 NONCE_BYTES = 64
 """Bound on one nonce in a request."""
@@ -23,6 +23,17 @@ def input_bound_tokens(request: ModelRequest) -> int:
     """
     schema_bytes = _schema_bytes(request)
     return _text_bytes(request) + 2 * schema_bytes + 2 * MESSAGE_TOKENS + FIXED_TOKENS
+
+
+def decision_bound_tokens(request: DecisionRequest) -> int:
+    """A number of tokens that the text and the questions of ``request`` cannot exceed."""
+    nonces = NONCE_BYTES * (len(request.user) - 1)
+    texts = [request.system, *request.user]
+    for question in request.questions:
+        texts += [question.name, question.instructions]
+        for option, description in (question.options or {}).items():
+            texts += [option, description]
+    return sum(byte_count(text) + MESSAGE_TOKENS for text in texts) + nonces + FIXED_TOKENS
 
 
 def likely_tokens(request: ModelRequest, model: str) -> int:

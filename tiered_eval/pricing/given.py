@@ -16,6 +16,8 @@ from tiered_eval.pricing.rates import Price, Rate, flat_price
 __all__ = ["load_prices", "parse_price", "price_from_override"]
 
 PRICES_FILE_LIMIT_BYTES = 1_000_000
+HALF_PRICE_BATCHES = frozenset({"anthropic", "openai"})
+"""Prefixes whose vendors take half in a batch, for every class of tokens. Read in their pages on 2026-11-30."""
 
 
 def parse_price(text: str) -> tuple[str, dict[str, Decimal]]:
@@ -78,7 +80,8 @@ def price_from_override(model: str, entry: Any) -> Price:
         wrong = ", ".join(sorted(map(str, unknown or missing)))
         raise ConfigError(f"{place}: {'unknown' if unknown else 'missing'} {wrong}; give input and output")
     rate = {name: Rate(pico_from_usd(_amount(value, place))) for name, value in entry.items()}
-    return flat_price(model, "given by the user", rate)
+    has_batches = model.partition(":")[0] in HALF_PRICE_BATCHES
+    return flat_price(model, "given by the user", rate, has_half_price_batches=has_batches)
 
 
 def _amount(value: object, place: str) -> Decimal:

@@ -10,10 +10,15 @@ from tiered_eval.errors import PriceUnknown
 from tiered_eval.pricing.money import MILLION, pico_from_usd
 from tiered_eval.records import Usage
 
-__all__ = ["Price", "Rate", "Rates", "flat_price"]
+__all__ = ["BATCH_TIER", "Price", "Rate", "Rates", "flat_price"]
+
+BATCH_TIER = "batch"
+"""What ``Usage.service_tier`` says of a call that came by a batch."""
 
 PRICE_CHANGE_WINDOW = timedelta(hours=1)
 """A call may cross a dated price change: the dearer of now and then is its worst case."""
+BATCH_WINDOW = timedelta(hours=25)
+"""The same for a batch, which may take a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,9 @@ class Price:
     has_free_output: bool = False
     tiers_unasked: tuple[str, ...] = ()
     """Service tiers that may serve a call although it does not ask for them."""
-    _candidates: dict[datetime, tuple[Rates, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _candidates: dict[tuple[datetime, bool], tuple[Rates, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def cost_pico(self, usage: Usage, at: datetime) -> int:
         """The bill for ``usage``; the provider's own figure wins where it gives one that can be."""
@@ -95,40 +102,61 @@ class Price:
             return pico_from_usd(usage.cost_usd)
         return self.rates_at(at, usage.service_tier).cost_pico(usage)
 
-    def worst_case_pico(self, prompt_tokens: int, output_tokens: int, at: datetime) -> int:
+    def worst_case_pico(
+        self, prompt_tokens: int, output_tokens: int, at: datetime, *, in_batch: bool = False
+    ) -> int:
         """The dearest that a call within these bounds can cost.
 
         Raises:
             PriceUnknown: output is asked for, and has no price.
         """
-        candidates = self._rates_around(at)
+        candidates = self._rates_around(at, in_batch)
         if output_tokens and not self.has_free_output and any(rates.output is None for rates in candidates):
             raise PriceUnknown(self.model)
         return max(rates.worst_pico(prompt_tokens, output_tokens) for rates in candidates)
 
-    def _rates_around(self, at: datetime) -> tuple[Rates, ...]:
+    def _rates_around(self, at: datetime, in_batch: bool) -> tuple[Rates, ...]:
         """All rates that a call begun at ``at`` may be billed at; looked up once a minute."""
         minute = at.replace(second=0, microsecond=0)
-        found = self._candidates.get(minute)
+        found = self._candidates.get((minute, in_batch))
         if found is None:
-            moments = (at, at + PRICE_CHANGE_WINDOW)
-            tiers = (None, *self.tiers_unasked)
+            moments = (at, at + (BATCH_WINDOW if in_batch else PRICE_CHANGE_WINDOW))
+            # A batch is served as one: an account's own settings do not make it anything else.
+            tiers = (BATCH_TIER,) if in_batch else (None, *self.tiers_unasked)
             rates = (self.rates_at(moment, tier) for moment in moments for tier in tiers)
-            self._candidates.clear()
-            found = self._candidates[minute] = tuple(dict.fromkeys(rates))
+            if len(self._candidates) > 1:
+                self._candidates.clear()
+            found = self._candidates[minute, in_batch] = tuple(dict.fromkeys(rates))
         return found
 
 
-def flat_price(model: str, source: str, rate: Mapping[str, Rate]) -> Price:
-    """A price that is the same at any time and in any tier; what is not named costs what input costs."""
-    rates = Rates(
+def flat_price(
+    model: str, source: str, rate: Mapping[str, Rate], *, has_half_price_batches: bool = False
+) -> Price:
+    """A price that is the same at any time and in any tier; what is not named costs what input costs.
+
+    Args:
+        has_half_price_batches: calls that come by a batch cost half of it.
+    """
+    full = _flat_rates(rate)
+    batch = (
+        _flat_rates({name: _half(part) for name, part in rate.items()}) if has_half_price_batches else full
+    )
+    return Price(model=model, source=source, rates_at=lambda at, tier: batch if tier == BATCH_TIER else full)
+
+
+def _half(rate: Rate) -> Rate:
+    return Rate(_ceil_div(rate.base, 2))
+
+
+def _flat_rates(rate: Mapping[str, Rate]) -> Rates:
+    return Rates(
         input=rate["input"],
         output=rate["output"],
         cache_read=rate.get("cached_input", rate["input"]),
         cache_write=rate.get("cache_write", rate["input"]),
         cache_write_long=rate.get("cache_write", rate["input"]),
     )
-    return Price(model=model, source=source, rates_at=lambda at, tier: rates)
 
 
 def _ceil_div(amount: int, by: int) -> int:
