@@ -736,6 +736,30 @@ def test_python_code_runs_only_when_it_is_allowed(tmp_path: Path, monkeypatch: p
     assert "forbidden_suite" not in sys.modules
 
 
+@pytest.mark.parametrize(
+    ("why", "body"),
+    [
+        ("it raises when it is called", "    raise LookupError('no table')\n"),
+        (
+            "it raises half way",
+            "    yield {'id': 'a', 'response': 'x', 'expect': []}\n    raise LookupError('no table')\n",
+        ),
+    ],
+)
+def test_what_a_python_suite_raises_is_a_fault_of_the_suite(
+    why: str, body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The author is told what their code raised and where; nobody gets a traceback of ours."""
+    name = f"raising_{len(body)}_suite"
+    write(tmp_path, f"def cases():\n{body}", f"{name}.py")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SuiteError, match=rf"LookupError: no table at .*{name}\.py:\d") as caught:
+        load_suite(f"{name}:cases", allow_code=True)
+
+    assert caught.value.problems[0].rule == "suite-code-failed", why
+
+
 def test_a_python_function_yields_cases_or_mappings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Both are checked and read like written ones; numbers given as text become text."""
     write(

@@ -1,21 +1,24 @@
 """Takes cases from a Python function, named as ``module:function``.
 
 The one idea: a suite in Python is code, and a suite may come from a stranger's pull request; so it runs
-only when its user has said so. What the function itself raises is its author's to see, with its traceback.
+only when its user has said so. What it raises is a fault of the suite, told with the place in its author's code.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+import traceback
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tiered_eval.suite.problems import Unreadable
 
 __all__ = ["call_python", "is_python_name", "read_python"]
+
+T = TypeVar("T")
 
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 
@@ -39,7 +42,7 @@ def read_python(name: str, *, allow_code: bool) -> list[Any]:
             message=f"it returned a {type(cases).__name__}",
             fix="return or yield Case objects, or mappings as in a YAML suite",
         )
-    return list(cases)
+    return _made_by_author(lambda: list(cases))
 
 
 def call_python(name: str, *, allow_code: bool) -> Any:
@@ -72,4 +75,23 @@ def call_python(name: str, *, allow_code: bool) -> Any:
     finally:
         if here in sys.path:
             sys.path.remove(here)
-    return found() if callable(found) else found
+    return _made_by_author(found) if callable(found) else found
+
+
+def _made_by_author(make: Callable[[], T]) -> T:
+    """What foreign code makes.
+
+    Raises:
+        Unreadable: it raised; the message has the innermost place that is in its file, the cause its traceback.
+    """
+    try:
+        return make()
+    except Exception as fault:  # noqa: BLE001  # foreign code may raise anything, and all of it is a fault of the suite
+        frames = traceback.extract_tb(fault.__traceback__)[1:]
+        place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        raise Unreadable(
+            line=None,
+            rule="suite-code-failed",
+            message=f"its code raised {type(fault).__name__}: {fault}{place}",
+            fix="run the function by itself to see the whole traceback",
+        ) from fault
