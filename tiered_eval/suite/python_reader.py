@@ -86,7 +86,7 @@ def _made_by_author(make: Callable[[], T]) -> T:
     """
     try:
         return make()
-    except Exception as fault:  # noqa: BLE001  # foreign code may raise anything, and all of it is a fault of the suite
+    except Exception as fault:  # foreign code may raise anything, and all of it is a fault of the suite
         frames = traceback.extract_tb(fault.__traceback__)[1:]
         place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
         raise Unreadable(
