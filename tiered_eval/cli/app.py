@@ -14,6 +14,7 @@ from types import MappingProxyType
 import click
 
 from tiered_eval import __version__
+from tiered_eval.cli.audit import audit
 from tiered_eval.cli.lint import lint
 from tiered_eval.cli.output import allow_any_text, complain, log_to_stderr
 from tiered_eval.cli.plan import plan
@@ -51,7 +52,7 @@ def app() -> None:
     """Score LLM outputs with the cheapest check that is good enough, and never spend above the cap."""
 
 
-for _command in (run, plan, lint, show, scorers):
+for _command in (run, plan, lint, show, scorers, audit):
     app.add_command(_command)
 
 

@@ -43,6 +43,8 @@ MOVE_TO_LOST = """
 INSERT INTO lost (key, scope, run, model, kind, attempt, bound, why, at)
 SELECT key, scope, run, model, kind, attempt, bound, ?, ? FROM call WHERE {where}
 """
+NOTE = "note:"
+"""Begins the names of notes, so that none can be taken for the ledger's own."""
 HELD_BY_US = "key = ? AND owner = ? AND attempt = ? AND state = 'reserved'"
 
 
@@ -163,6 +165,35 @@ class Ledger:
         return _run_entry(found[0]) if found else None
 
     # ── calls ────────────────────────────────────────────────────────────────────────────────────
+
+    def notes(self, prefix: str) -> dict[str, str]:
+        """What was noted under names that begin with ``prefix``, by the rest of the name."""
+        start = f"{NOTE}{prefix}"
+        rows = self._read("SELECT name, value FROM meta WHERE substr(name, 1, ?) = ?", (len(start), start))
+        return {name[len(start) :]: value for name, value in rows}
+
+    def change_note(self, name: str, change: Callable[[str | None], str]) -> str:
+        """Write a note anew from what it was (None: nothing), in one transaction, and return it.
+
+        For small things that runs hand on to each other; two runs at once change it one after the other. An
+        exception of ``change`` leaves the note as it was and is raised here.
+        """
+        failed: list[Exception] = []
+
+        def work(connection: sqlite3.Connection) -> str:
+            row = connection.execute("SELECT value FROM meta WHERE name = ?", (NOTE + name,)).fetchone()
+            try:
+                changed = change(None if row is None else row[0])
+            except (KeyError, TypeError, ValueError) as error:
+                failed.append(error)
+                return ""
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (NOTE + name, changed))
+            return changed
+
+        written = self._writer.wait_for(work)
+        if failed:
+            raise failed[0]
+        return written
 
     def claim(self, claim: Claim) -> asyncio.Future[ClaimAnswer]:
         """Ask for the key and the money of one attempt. Everything is decided in one transaction."""
