@@ -16,7 +16,8 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from tiered_eval.records import Expectation, OutcomeState
-from tiered_eval.text.dates import value_is_date
+from tiered_eval.text.dates import MONTHS, value_is_date
+from tiered_eval.text.number_words import WORDS
 from tiered_eval.text.numbers import is_number_claim
 from tiered_eval.text.polarity import has_negation
 
@@ -176,6 +177,9 @@ _CODE = re.compile(
     r"(?=\S*\d)(?=\S*[^\W\d_])\S+|\S*[^\W_]_[^\W_]\S*|[a-z]+[A-Z]\w*(?:\(\))?|\w+\(\)|[\w.-]*[\\/][\w./\\-]+"
 )
 """Letters with digits, snake_case, camelCase, a call, or a path; never with a space inside."""
+_SERIAL = re.compile(r"([A-Z]{2,})-[0-9]+")
+"""Most identifiers: capitals, a hyphen, digits. No number is written so, but a month and a number word can stand there."""
+_NO_SERIES = WORDS.union(MONTHS)
 
 
 def shape_of(value: object) -> Shape:
@@ -189,6 +193,8 @@ def shape_of(value: object) -> Shape:
 
 @lru_cache(maxsize=4096)
 def _shape_of_text(text: str) -> Shape:
+    if (serial := _SERIAL.fullmatch(text)) and serial[1].lower() not in _NO_SERIES:
+        return "identifier"
     if is_number_claim(text) or value_is_date(text):
         return "number"
     words = text.count(" ") + 1

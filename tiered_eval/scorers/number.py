@@ -18,6 +18,7 @@ from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
+from tiered_eval.text.number_glance import Glance
 from tiered_eval.text.number_hints import said_in_words
 from tiered_eval.text.number_match import compare
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
@@ -47,29 +48,33 @@ class Number:
         """``profile`` is taken for the sake of the table of scorers; numbers have no threshold."""
 
     def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
-        readings = subject.view(parse_numbers)
         try:
             claim = parse_claim(value, expectation.options)
         except ConfigError:
             if expectation.kind == "equivalent":
                 return _NO_GOLD_NUMBER  # one gold answer of several is a number, this one is not
             raise
-        outcome = self._check_readings(claim, expectation, subject, readings)
+        if expectation.kind == "equivalent":
+            outcome = _check_answer(claim, expectation, subject)
+        else:
+            outcome = _check_stated(claim, subject)
         if outcome.state == "fail" and (doubt := said_in_words(claim, subject.text)):
             return Outcome("unsure", doubt)
         return outcome
 
-    def _check_readings(
-        self, claim: Claim, expectation: Expectation, subject: Subject, readings: Sequence[Reading]
-    ) -> Outcome:
-        if not readings:
-            return _NO_NUMBER
-        if expectation.kind == "equivalent":
-            return _check_answer(claim, expectation, subject, readings)
-        return _outcome(_find((claim,), subject, readings), subject.text)
-
 
 _NO_GOLD_NUMBER = Outcome("unsure", "this gold answer holds no number")
+
+
+def _check_stated(claim: Claim, subject: Subject) -> Outcome:
+    """Does any number of the response say the claim?"""
+    glance = subject.view(Glance)
+    readings = glance.readings_for(claim)
+    if readings is None:
+        readings = subject.view(parse_numbers)
+    if not readings and not glance.has_numbers():
+        return _NO_NUMBER
+    return _outcome(_find((claim,), subject, readings), subject.text)
 
 
 class _Found(NamedTuple):
@@ -110,10 +115,11 @@ def _outcome(found: _Found, text: str) -> Outcome:
     return Outcome("unsure", f"found, but {doubt}", None, evidence)
 
 
-def _check_answer(
-    claim: Claim, expectation: Expectation, subject: Subject, readings: Sequence[Reading]
-) -> Outcome:
+def _check_answer(claim: Claim, expectation: Expectation, subject: Subject) -> Outcome:
     """A gold answer: the number must be what the response comes to, not one of many."""
+    readings = subject.view(parse_numbers)
+    if not readings:
+        return _NO_NUMBER
     claims = _forms_of(claim, subject.case.input or "")
     conclusive = conclusive_readings(readings, subject.text)
     found = _find(claims, subject, conclusive)

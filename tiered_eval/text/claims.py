@@ -16,13 +16,14 @@ from functools import lru_cache
 from typing import Any
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.text.dates import Day, find_date, value_is_date
-from tiered_eval.text.number_readings import parse_numbers
+from tiered_eval.text.dates import MONTHS, Day, find_date, value_is_date
+from tiered_eval.text.number_readings import may_hold_number, parse_numbers
+from tiered_eval.text.number_words import WORDS
 from tiered_eval.text.numerals import fold
 from tiered_eval.text.readings import Reading
 from tiered_eval.text.units import find_currency, find_unit, may_be_same_currency
 
-__all__ = ["Claim", "claim_problem", "is_number_claim", "parse_claim", "stem"]
+__all__ = ["Claim", "claim_problem", "is_number_claim", "parse_claim", "significant_digits", "stem"]
 
 ZERO = Decimal(0)
 _NOTHING: Mapping[str, Any] = {}
@@ -45,6 +46,8 @@ class Claim:
     percent_as_fraction: bool = False
     may_round: bool = False
     """A response that rounds to the claim will do."""
+    digits: str | None = None
+    """The significant digits of each number that can say the claim; None where numbers of others can."""
 
 
 def parse_claim(value: object, options: Mapping[str, Any] = _NOTHING) -> Claim:
@@ -78,11 +81,54 @@ def _claim_from_number(value: int | float | Decimal) -> Claim:
     number = Decimal(value) if isinstance(value, int) else Decimal(str(value))
     if not number.is_finite() or abs(number.adjusted()) > LONGEST:
         raise ConfigError(f"{number:.6g} is no number that a response can state")
-    return Claim(reading=Reading(kind="plain", start=0, end=0, value=number), text=f"{number:f}")
+    reading = Reading(kind="plain", start=0, end=0, value=number)
+    return Claim(reading=reading, text=f"{number:f}", digits=_digits_of(reading))
 
 
 @lru_cache(maxsize=4096)
 def _claim_from_text(text: str) -> Claim:
+    return _plain_claim(text) or _read_claim(text)
+
+
+def _plain_claim(text: str) -> Claim | None:
+    """A whole number, alone or with one small word behind it: as :func:`_read_claim` reads it, many times faster.
+
+    What the word makes of a number is the same for each such number, so one of them is read for all.
+    """
+    number, space, word = text.partition(" ")
+    if not number.isdecimal() or not number.isascii() or number[0] == "0" or len(number) > _PLAIN_DIGITS:
+        return None
+    digits = number.rstrip("0")
+    if not space:
+        return Claim(reading=Reading("plain", 0, len(number), Decimal(number)), text=text, digits=digits)
+    model = _claim_with_word(word)
+    if model is None:
+        return None
+    end = model.reading.end - 1 + len(number)
+    reading = Reading("plain", 0, end, Decimal(number), unit=model.reading.unit)
+    return Claim(reading=reading, text=text, noun=model.noun, digits=digits)
+
+
+_PLAIN_DIGITS = 15
+_PLAIN_WORD = re.compile("[a-z]{2,24}")
+_HALVES_OF_DAY = frozenset(("am", "pm", "noon"))
+
+
+@lru_cache(maxsize=1024)
+def _claim_with_word(word: str) -> Claim | None:
+    """The claim of seven of them; None where another number of them may not be read in the same way."""
+    if _PLAIN_WORD.fullmatch(word) is None or word in MONTHS or word in WORDS or word in _HALVES_OF_DAY:
+        return None
+    try:
+        claim = _read_claim(f"7 {word}")
+    except ConfigError:
+        return None
+    reading = claim.reading
+    is_plain = reading == Reading("plain", 0, reading.end, Decimal(7), unit=reading.unit)
+    return claim if is_plain else None
+
+
+def _read_claim(text: str) -> Claim:
     if len(text) > LONGEST:
         raise ConfigError(f"expected a number, found {len(text)} characters of text")
     folded = fold(text)
@@ -99,7 +145,19 @@ def _claim_from_text(text: str) -> Claim:
     noun = None
     if after and reading.unit is None and reading.currency is None and not reading.is_percent:
         noun = _noun(after)
-    return Claim(reading=reading, text=text, noun=noun)
+    return Claim(reading=reading, text=text, noun=noun, digits=_digits_of(reading))
+
+
+def significant_digits(value: Decimal) -> str:
+    """The digits of a number without its sign, its point and the zeros at both ends; empty for zero."""
+    return str(value).partition("E")[0].replace(".", "").strip("-0")
+
+
+def _digits_of(reading: Reading) -> str | None:
+    """Those of a claim that is a number like others, for sure; not of a range, a bound, a date, or nothing."""
+    if reading.kind not in ("plain", "ordinal") or reading.doubt is not None or reading.value is None:
+        return None
+    return significant_digits(reading.value) or None
 
 
 _NOUN = re.compile(r"[a-z]{2,}(?:[ -][a-z]{2,})?")
@@ -133,14 +191,19 @@ def _with_options(claim: Claim, options: Mapping[str, Any]) -> Claim:
         reading, noun = _with_unit(claim, str(unit).strip())
     if currency := options.get("currency"):
         reading = _with_currency(claim.text, reading, str(currency).strip())
+    tolerance, relative_tolerance = _amount(options, "tolerance"), _amount(options, "relative_tolerance")
+    percent_as_fraction = bool(options.get("percent_as_fraction", False))
+    may_round = bool(options.get("round", False))
+    is_exact = not (tolerance or relative_tolerance or percent_as_fraction or may_round)
     return replace(
         claim,
         reading=reading,
         noun=noun,
-        tolerance=_amount(options, "tolerance"),
-        relative_tolerance=_amount(options, "relative_tolerance"),
-        percent_as_fraction=bool(options.get("percent_as_fraction", False)),
-        may_round=bool(options.get("round", False)),
+        tolerance=tolerance,
+        relative_tolerance=relative_tolerance,
+        percent_as_fraction=percent_as_fraction,
+        may_round=may_round,
+        digits=claim.digits if is_exact else None,
     )
 
 
@@ -203,7 +266,7 @@ def is_number_claim(value: object) -> bool:
     if not isinstance(value, str):
         return isinstance(value, int | float | Decimal | date | datetime) and not isinstance(value, bool)
     text = value.strip()
-    if len(text) > LONGEST or text.lower() in _NOT_ALONE:
+    if len(text) > LONGEST or text.lower() in _NOT_ALONE or not may_hold_number(text):
         return False
     try:
         claim = _claim_from_text(text)

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, cast
 
 import re2
 
-__all__ = ["Cue", "CueKind", "find_cues", "in_place_lower"]
+__all__ = ["STEMS", "Cue", "CueKind", "find_cues", "in_place_lower"]
 
 CueKind: TypeAlias = Literal["denial", "aside", "predicate", "hypothetical", "report", "choice"]
 """``aside`` is a denial that sets something apart ("unlike", "except for"); ``predicate`` denies what stands before it."""
@@ -82,8 +82,9 @@ _STEMS = r"""
     claims? idea notion belief assertion allegations? suggestion rumou?rs? theory
     alleged allegedly purported purportedly so-called rumou?red whether asked asking wonder\w* either
 """
-_STEM = re2.compile(rf"(?i)\b(?:{'|'.join(_STEMS.split())}|[a-z]+n['’]t)\b")
-"""The first word of each cue."""
+STEMS = rf"(?i)\b(?:{'|'.join(_STEMS.split())}|[a-z]+n['’]t)\b"
+"""The first word of each cue, for RE2."""
+_STEM = re2.compile(STEMS)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

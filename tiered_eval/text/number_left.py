@@ -133,6 +133,8 @@ def _limit(reach: str) -> Limit | None:
 def _attached(folded: str, lower: str, start: int) -> Left:
     """Sign, currency and glue directly before the digits."""
     previous = lower[start - 1]
+    if previous == " " and folded[start - 2 : start - 1].islower() and folded[start - 3 : start - 1] != "Rs":
+        return Left(start)  # a plain word: by far the commonest
     if previous in " \u00a0\n(":
         return _sign_and_currency(folded, lower, start)
     if previous == ".":

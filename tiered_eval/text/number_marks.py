@@ -20,7 +20,7 @@ from tiered_eval.text.number_words import WORDS, WordNumber, find_word_numbers
 from tiered_eval.text.numerals import EXACT, NUMERAL, VULGAR, decimal_mark, fold, read_run, superscript
 from tiered_eval.text.readings import Reading
 
-__all__ = ["MOST_FOUND", "Mark", "Page", "has_digit", "may_match"]
+__all__ = ["LINE_START", "MOST_FOUND", "Mark", "Page", "has_digit", "may_match"]
 
 _ANY_WORD = re2.compile(rf"(?i)\b(?:{'|'.join(sorted(WORDS))})\b")
 
@@ -56,7 +56,7 @@ _POWER_OF_TEN = re.compile(r"\s?(?:\^|\*\*)\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?(?
 _TELEPHONE = re.compile(r"[0-9]{1,3}(?:[ .()-]{1,3}[0-9]{1,5}){2,6}(?![0-9,.%])")
 _AFTER_LIST_NUMBER = frozenset(".)")
 _LIST_MARK = re.compile(r"[.)][ \t]+\S")
-_LINE_START = re.compile(r"(?:^|\n)[ \t>#*]{0,12}\(?$")
+LINE_START = re.compile(r"(?:^|\n)[ \t>#*]{0,12}\(?$")
 _SECOND_ITEM = re.compile(r"\n[ \t>#*]{0,12}\(?2[.)][ \t]")
 
 
@@ -77,7 +77,7 @@ class Page:
         self.lower = lower if len(lower) == len(text) else self.folded
         self._has_address = "://" in text or "www." in text or "@" in text
         self._has_fraction = "/" in self.folded or not text.isascii()
-        self._has_month = any(month in self.lower for month in _MONTH_STARTS)
+        self._names_month: bool | None = None
         self._decimal_mark: tuple[str | None] | None = None
         self._last_item = 0
         self.is_cut = False
@@ -122,6 +122,15 @@ class Page:
         for word in words[upcoming:]:
             yield from self._word(word)
 
+    def marks_at(self, found: re.Match[str]) -> Iterator[Mark | Reading]:
+        """The same for one numeral alone, where nothing before it can be joined to it."""
+        if when := self._day_or_time(*found.span()):
+            yield when
+        else:
+            for mark in self._numerals(found):
+                if not self._is_passed_over(mark):
+                    yield mark
+
     def _telephone(self, start: int) -> int | None:
         """Where a telephone number ends whose first digit stands at ``start``."""
         if not start or self.folded[start - 1] != "+":
@@ -150,7 +159,7 @@ class Page:
             return False
         if not _LIST_MARK.match(self.folded, mark.right.end):
             return False
-        if not _LINE_START.search(self.folded, max(0, mark.start - 14), mark.start):
+        if not LINE_START.search(self.folded, max(0, mark.start - 14), mark.start):
             return False
         number = int(mark.value)
         is_item = (
@@ -169,10 +178,8 @@ class Page:
         if is_glued and previous < "\u2e80" and not (previous == "t" and before in "0123456789 "):
             return None
         is_label = previous in "-_/" and before.isalpha()
-        if not self._has_month and _IN_DATES.isdisjoint(self.folded[start : end + 1]):
-            day = None
-        else:
-            day = date_at(self.lower, start, self.folded)
+        may_be_day = not _IN_DATES.isdisjoint(self.folded[start : end + 1]) or self._has_month()
+        day = date_at(self.lower, start, self.folded) if may_be_day else None
         if day and (not is_label or day.start < start):
             return Reading(kind="date", start=day.start, end=day.end, days=day.days, doubt=day.doubt)
         following = self.lower[end : end + 3].lstrip(" \u00a0")
@@ -180,6 +187,11 @@ class Page:
             seconds = tuple(Decimal(second) for second in time.seconds)
             return Reading(kind="time", start=start, end=time.end, value=seconds[0], others=seconds[1:])
         return None
+
+    def _has_month(self) -> bool:
+        if self._names_month is None:
+            self._names_month = any(month in self.lower for month in _MONTH_STARTS)
+        return self._names_month
 
     def _numerals(self, found: re.Match[str]) -> Iterator[Mark]:
         """The numbers of one run of digits with their surroundings."""

@@ -58,6 +58,12 @@ _KNOWN = frozenset(
     ("%", "percent", "pct", "per", "mm", *SCALES, *_TWO_WORDS, *_ADJECTIVES, *known_spellings())
 )
 """All words that say something about a number before them: most words do not, and are dismissed at once."""
+_PLAIN_UNITS = {
+    word: unit
+    for word in known_spellings().difference(SCALES, _TWO_WORDS, _ADJECTIVES, _UPPER_ONLY)
+    if word.isalpha() and len(word) > 2 and (unit := find_unit(word)) and unit.family not in _PER_FAMILIES
+}
+"""Words that are a unit whatever stands beside them."""
 _AFTER_LIMIT = re.compile(
     r"\s?(?:(?P<low>\+(?![\w])|(?:or|and) (?:more|over|above|up|older|longer|higher|later|greater|upwards?)\b"
     r"|(?:at (?:the )?(?:very )?least|minimum)\b)|(?P<high>(?:or|and) (?:less|fewer|below|under|younger|sooner|earlier|lower)\b"
@@ -176,6 +182,8 @@ def _one_word(
 ) -> Right | None:
     word, stop = found["word"], found.end()
     shown = folded[found.start("word") : stop]
+    if unit := _PLAIN_UNITS.get(shown):
+        return right._replace(end=stop, unit=unit)
     is_spaced = bool(found["gap"])
     if word in SCALES and not (is_spaced and len(word) == 1):
         return right._replace(end=stop, power=right.power + SCALES[word])

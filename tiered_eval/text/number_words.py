@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 from typing import NamedTuple
 
-__all__ = ["NUMBER_WORD", "WORDS", "WordNumber", "find_word_numbers"]
+__all__ = ["NUMBER_WORD", "WORDS", "WordNumber", "find_word_numbers", "values_alone"]
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -102,6 +102,15 @@ class _Word(NamedTuple):
     text: str
     start: int
     end: int
+
+
+def values_alone(word: str) -> tuple[Decimal, ...]:
+    """All that a number word can be worth where no other number word is beside it."""
+    values = [Decimal(table[word]) for table in (_CARDINALS, _ORDINALS) if word in table]
+    values += [Decimal(10) ** t[word] for t in (_MAGNITUDES, _ORDINAL_MAGNITUDES) if word in t]
+    if word in _PARTS:
+        values.append(Decimal(1) / _PARTS[word])
+    return (*values, Decimal(12)) if word == "dozen" else tuple(values)
 
 
 def find_word_numbers(lower: str, *, limit: int = MOST) -> list[WordNumber]:

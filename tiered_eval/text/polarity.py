@@ -18,6 +18,7 @@ from typing import Literal
 
 from tiered_eval.text.cues import Cue, find_cues, in_place_lower
 from tiered_eval.text.quotation import quotation_doubt, quotations
+from tiered_eval.text.signs import CUE, signs_in
 
 __all__ = ["Cue", "doubt_at", "find_cues", "has_negation", "kept_cues", "polarity"]
 
@@ -94,7 +95,9 @@ def kept_cues(text: str) -> tuple[Cue, ...] | None:
 
     None for a long text: there it costs less to look around each match than through all of it.
     """
-    return find_cues(text) if len(text) <= _LONG_TEXT else None
+    if len(text) > _LONG_TEXT:
+        return None
+    return find_cues(text) if CUE in signs_in(text) else ()
 
 
 def _is_denied_by_header(text: str, start: int) -> bool:

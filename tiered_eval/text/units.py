@@ -16,11 +16,13 @@ __all__ = [
     "CURRENCY_SYMBOLS",
     "SCALES",
     "Unit",
+    "convertible_names",
     "find_currency",
     "find_unit",
     "is_one_unit",
     "known_spellings",
     "may_be_same_currency",
+    "spellings_by_unit",
 ]
 
 
@@ -271,6 +273,32 @@ def may_be_same_currency(one: str, other: str) -> bool:
 def known_spellings() -> frozenset[str]:
     """Every word and sign that names a unit or a currency, in lower case."""
     return frozenset((*_SPELLINGS, *CURRENCY_SYMBOLS, *CURRENCY_CODES, *_CURRENCY_WORDS))
+
+
+def spellings_by_unit() -> dict[str, frozenset[str]]:
+    """The name of each unit that others convert to, with all its spellings in lower case."""
+    found: dict[str, set[str]] = {}
+    for spelling, unit in (*_SPELLINGS.items(), *((s, _SPELLINGS[name]) for s, name in _BY_CASE.items())):
+        if len(_FAMILIES.get(unit.family, ())) > 1:
+            found.setdefault(unit.name, set()).add(spelling.lower())
+    return {name: frozenset(spellings) for name, spellings in found.items()}
+
+
+def convertible_names(unit: Unit) -> frozenset[str] | None:
+    """The names of the other units that convert to this one; None where they can be put together with a slash."""
+    return _CONVERTIBLE.get(unit.name)
+
+
+def _convertible() -> dict[str, frozenset[str]]:
+    families: dict[str, set[str]] = {}
+    for spelling, unit in _SPELLINGS.items():
+        families.setdefault(unit.family, set()).add("/" if "/" in spelling else unit.name)
+    return {
+        name: frozenset(names) - {name} for names in families.values() if "/" not in names for name in names
+    }
+
+
+_CONVERTIBLE = _convertible()
 
 
 def is_one_unit(family: str, amount: Decimal) -> bool:

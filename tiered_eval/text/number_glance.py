@@ -1,0 +1,134 @@
+"""A glance at a response: which few of its numbers can say what is claimed, so that the others need not be read.
+
+The one idea: whatever a number says, its significant digits stand in the text, in order; "45 days" has nothing to look
+for where no 45 is. So the digits are compared first, and only the numerals that hold those of the claim are read, by
+the same reader as all. That holds for *plain* texts only, in which each number speaks for itself: no range, date,
+fraction, telephone number or compound word number joins two of them. :mod:`~tiered_eval.text.signs` settles that, on
+the safe side; any other text is read in full, and so is a claim that other digits than its own can meet.
+
+Between the number scorer and :mod:`~tiered_eval.text.number_readings`. What is found here is what is found there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tiered_eval.text.claims import Claim, significant_digits
+from tiered_eval.text.number_marks import LINE_START, Page
+from tiered_eval.text.number_readings import parse_numbers, reading_of
+from tiered_eval.text.number_words import WORDS, values_alone
+from tiered_eval.text.numerals import NUMERAL
+from tiered_eval.text.readings import Reading
+from tiered_eval.text.signs import JOINED, signs_in
+from tiered_eval.text.units import convertible_names
+
+__all__ = ["Glance"]
+
+_LONGEST = 10_000
+"""Characters; a longer text may hold more numbers than are read."""
+_NOT_DIGITS = bytes(code for code in range(256) if not 0x30 <= code <= 0x39)
+_BEFORE = frozenset(("", " ", "\n", "(", "[", "*", '"'))
+"""What may stand before a number that has nothing to do with what is before it."""
+
+
+def _words_by_digits() -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for word in sorted(WORDS):
+        for value in values_alone(word):
+            found.setdefault(significant_digits(value), []).append(word)
+    return {digits: tuple(words) for digits, words in found.items()}
+
+
+_WORDS_BY_DIGITS = _words_by_digits()
+"""Significant digits to the number words that may mean them: 5 to "five", "fifth", "fifty", "half"."""
+
+
+class Glance:
+    """A response whose numbers are read only where they are asked for. A view: ``subject.view(Glance)``."""
+
+    __slots__ = ("_digits", "_is_plain", "_page", "_read", "_runs", "_signs", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._is_plain = False
+        self._read: dict[int, Sequence[Reading] | None] = {}
+        """What was read so far, by the start of its run."""
+        if text.isascii() and len(text) <= _LONGEST:
+            self._signs = signs_in(text)
+            self._is_plain = JOINED not in self._signs
+            self._digits = text.encode().translate(None, _NOT_DIGITS).decode()
+            self._runs: list[tuple[re.Match[str], str]] | None = None
+            self._page: Page | None = None
+
+    def readings_for(self, claim: Claim) -> Sequence[Reading] | None:
+        """The readings that can say the claim, in order of place; None where only reading all of them can tell.
+
+        All other readings of the response say something else, without a doubt.
+        """
+        digits, unit = claim.digits, claim.reading.unit
+        if not self._is_plain or digits is None:
+            return None
+        if unit is not None:
+            others = convertible_names(unit)
+            if others is None or not others.isdisjoint(self._signs):
+                return None  # "1 week" for "7 days"
+        if (words := _WORDS_BY_DIGITS.get(digits)) and self._holds_any(words):
+            return None
+        return self._readings_of(digits) if digits in self._digits else ()
+
+    def has_numbers(self) -> bool:
+        """Does the response hold any number at all?"""
+        if self._is_plain and (
+            any(self._read.values()) or any(self._readings_at(run) for run, _ in self._numerals())
+        ):
+            return True
+        return bool(parse_numbers(self._text))
+
+    def _holds_any(self, words: Sequence[str]) -> bool:
+        lower = self._text.lower()
+        return any(word in lower for word in words)
+
+    def _readings_of(self, digits: str) -> Sequence[Reading] | None:
+        """What the runs say that hold these significant digits; None where one does not stand alone."""
+        found: list[Reading] = []
+        for run, own in self._numerals():
+            # A run without separators is one number; of others a part may be one.
+            if own == digits or (digits in own and not run[0].isdigit()):
+                readings = self._readings_at(run)
+                if readings is None:
+                    return None
+                found += readings
+        return found
+
+    def _numerals(self) -> list[tuple[re.Match[str], str]]:
+        """The runs of digits and separators, with the digits of each."""
+        if self._runs is None:
+            self._runs = [
+                (run, run[0].strip("0") if run[0].isdigit() else "".join(filter(str.isdigit, run[0])))
+                for run in NUMERAL.finditer(self._text)
+            ]
+        return self._runs
+
+    def _readings_at(self, run: re.Match[str]) -> Sequence[Reading] | None:
+        """What one run says; None where that may hang on what stands before it."""
+        start = run.start()
+        try:
+            return self._read[start]
+        except KeyError:
+            readings = self._read[start] = self._read_run(run) if self._stands_alone(run) else None
+            return readings
+
+    def _stands_alone(self, run: re.Match[str]) -> bool:
+        text, (start, end) = self._text, run.span()
+        before = text[start - 1 : start]
+        if before == "$":
+            before = text[start - 2 : start - 1]
+        if before not in _BEFORE:
+            return False
+        # The number of a list item: one only if those before it are.
+        return text[end : end + 1] not in (".", ")") or not LINE_START.search(text, max(0, start - 14), start)
+
+    def _read_run(self, run: re.Match[str]) -> list[Reading]:
+        page = self._page = self._page or Page(self._text)
+        return [mark if isinstance(mark, Reading) else reading_of(page, mark) for mark in page.marks_at(run)]

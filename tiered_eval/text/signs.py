@@ -1,0 +1,104 @@
+"""One look over a text, for all that want to know what it cannot hold: cues, joined numbers, units.
+
+The one idea: most responses hold no cue, no range and no second unit, and to learn that of a text is much cheaper than
+to look for each. All patterns run side by side in one automaton, which passes over the text once, whatever their
+number. A sign says that something *may* be there; only its absence is certain.
+
+Below the cues and the numbers: :mod:`~tiered_eval.text.polarity` and :mod:`~tiered_eval.text.number_glance` ask here
+before they read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
+
+import re2
+
+from tiered_eval.text.cues import STEMS
+from tiered_eval.text.dates import MONTHS
+from tiered_eval.text.number_words import WORDS
+from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
+
+__all__ = ["CUE", "JOINED", "Sign", "signs_in"]
+
+Sign = str
+CUE: Sign = "cue"
+"""A word stands there with which a cue may begin."""
+JOINED: Sign = "joined"
+"""Two numbers may be joined to one, or one may have other digits than its own. Known of ASCII texts only."""
+_ALWAYS: Sign = "always"
+"""Tells a text without signs from one that the automaton had no memory for."""
+
+
+@lru_cache(maxsize=1)
+def signs_in(text: str) -> frozenset[Sign]:
+    """What a text may hold: ``CUE``, ``JOINED``, and the names of units (``day``).
+
+    The last answer is kept, for the next one who asks about the same text.
+    """
+    try:
+        found = _automaton().Match(text)
+    except UnicodeEncodeError:  # a lone surrogate
+        found = None
+    if found is None:  # nothing matched, not even ``_ALWAYS``: it could not look
+        return frozenset(_NAMES)
+    return frozenset([_NAMES[index] for index in found])
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, set(words))))
+
+
+def _joined() -> str:
+    word = _any_of(WORDS)
+    limits = (
+        "more over above up older longer higher later greater upward upwards least minimum less fewer below under "
+        "younger sooner earlier lower most maximum max tops so ish odd approximately approx take"
+    )
+    endings = {last for spelling in known_spellings() for last in re.findall(r"[a-z]+\Z", spelling)}
+    endings.update(SCALES, WORDS, limits.split(), "point points cent of an a".split())
+    # All that a number can end with, its unit and limit included; and begin with, behind sign and currency.
+    end = rf"(?:[0-9%$+}}]|(?:^|[^a-z])(?:{_any_of(endings)}))"
+    start = rf"(?:[0-9]|\b(?:{word})\b)"
+    month = _any_of(MONTHS)
+    return "|".join(
+        (
+            rf"\b(?:{word})(?:[- ](?:and |and a |an? |point )?(?:{word})\b| point[ -])",
+            rf"{end} *-[^\n]{{0,28}}?{start}",
+            rf"{end}\s*(?:to|through|thru|until|till)\b(?s:.){{0,28}}?{start}",
+            rf"\b(?:between|from)\s(?s:.){{0,28}}?{start}",
+            rf"{end} \([^()\n]{{0,40}}[0-9]",  # "45 (or 46) days"
+            r"[0-9]s",  # a decade
+            r"[0-9]\s?/\s?[0-9]",
+            r"\+[0-9]",  # a telephone number
+            r"[0-9]\s?[x*]\s?10|10\s?(?:\^|\*\*)",
+            rf"(?:^|[^a-z])(?:{month})(?:\.?,?\s{{0,3}}|-)(?:the\s|of\s)?[0-9]",
+            rf"[0-9](?:st|nd|rd|th)?(?:\s+day)?(?:\s+of)?[\s,-]{{0,3}}(?:{month})",
+        )
+    )
+
+
+def _patterns() -> dict[Sign, str]:
+    found = {_ALWAYS: "", CUE: STEMS, JOINED: f"(?i:{_joined()})"}
+    for name, spellings in spellings_by_unit().items():
+        words = {last for spelling in spellings for last in re.findall(r"[a-z]+2?\Z", spelling)}
+        if words:
+            found[name] = rf"(?i:(?:^|[^a-z])(?:{_any_of(words)})(?:[^a-z]|$))"
+    return found
+
+
+_PATTERNS = _patterns()
+_NAMES = tuple(_PATTERNS)
+
+
+@cache
+def _automaton() -> re2.Set:
+    options = re2.Options()
+    options.log_errors = False
+    automaton = re2.Set.SearchSet(options)
+    for pattern in _PATTERNS.values():
+        automaton.Add(pattern)
+    automaton.Compile()
+    return automaton
