@@ -19,6 +19,7 @@ from typing import ClassVar
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.alternatives import readings_of
 from tiered_eval.text.answers import is_short_answer
 from tiered_eval.text.guards import objection
 from tiered_eval.text.idf import idf
@@ -64,14 +65,22 @@ class Coverage:
             threshold = self._profile.threshold(self.name, expectation.kind)
         if threshold is None:
             return Outcome("unsure", f"no coverage threshold for {expectation.kind}")
-        claim = read_claim(value) if isinstance(value, str) else None
-        if claim is None or len(claim.tokens) > LONGEST_CLAIM:
+        claims = _claims(value)
+        if not claims:
             return Outcome("unsure", "not a statement that one sentence could carry")
         if len(subject.text) > LONGEST_RESPONSE:
             return Outcome("unsure", "the response is too long to read sentence by sentence")
         if expectation.kind == "equivalent" and is_short_answer(value):
             return Outcome("unsure", "a short answer must be named, not covered")
-        return _outcome(claim, float(threshold), subject)
+        outcomes = [_outcome(claim, float(threshold), subject) for claim in claims]
+        return next((outcome for outcome in outcomes if outcome.state == "pass"), outcomes[0])
+
+
+def _claims(value: Value) -> list[Passage]:
+    """The readings of a statement; none where it is no text, or too long for a sentence."""
+    texts = readings_of(value) if isinstance(value, str) else ()
+    claims = [claim for text in texts if (claim := read_claim(text)) is not None]
+    return [claim for claim in claims if len(claim.tokens) <= LONGEST_CLAIM]
 
 
 @dataclass(frozen=True, slots=True)
