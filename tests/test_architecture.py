@@ -36,7 +36,7 @@ LAYERS = {
     8: {"cli", "integrations", "service"},
 }
 LAYER_OF = {module: layer for layer, modules in LAYERS.items() for module in modules}
-MECHANICAL = {"exact", "number", "fuzzy_ocr", "coverage", "regex", "field"}
+MECHANICAL = {"answer", "exact", "number", "fuzzy_ocr", "coverage", "regex", "field"}
 VENDORS = {
     "anthropic": "providers",
     "openai": "providers",
