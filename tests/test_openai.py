@@ -243,7 +243,7 @@ async def test_one_attempt_is_one_request():
 
 async def test_reply_without_end_is_not_taken_into_memory(monkeypatch: pytest.MonkeyPatch):
     """A server that sends more than an honest reply can hold is cut off."""
-    monkeypatch.setattr("tiered_eval.providers.sdk._LONGEST_REPLY", 100)
+    monkeypatch.setattr("tiered_eval.providers.transport.LONGEST_REPLY", 100)
     async with serve_loopback() as server, opened("openai", server) as provider:
         with pytest.raises(ProviderUnavailable) as caught:
             await ask(provider)

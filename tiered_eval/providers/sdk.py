@@ -4,9 +4,7 @@ The one idea: a client belongs to one event loop and costs an import of seconds,
 and made again when another loop asks. Replies are taken as raw HTTP and read by ourselves: the SDKs' own models
 lose the usage of a reply that does not fit them.
 
-Transport errors are told apart by whether the request can have left: only a failure to *connect* is surely not
-billed. The SDKs' aiohttp transport reports a connection that broke in mid-call as a connect timeout, so the
-original error is looked for in the chain of causes.
+Transport errors are told apart by whether the request can have left; see ``transport``.
 """
 
 from __future__ import annotations
@@ -17,9 +15,9 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from tiered_eval.errors import (
@@ -32,6 +30,7 @@ from tiered_eval.errors import (
 from tiered_eval.providers.failures import Scrubber, failure_from_status, unreadable
 from tiered_eval.providers.headers import limits_from_headers
 from tiered_eval.providers.settings import ProviderSettings
+from tiered_eval.providers.transport import LINES, bound_body, lines_of, what_broke
 from tiered_eval.records import RateLimits
 
 __all__ = ["HttpReply", "SdkClient", "is_loopback", "origin_of", "sendable"]
@@ -40,8 +39,6 @@ CONNECT_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 _SPARE_CONNECTIONS = 10
 _KEEP_ALIVE_S = 60.0
-_LONGEST_REPLY = 64 * 2**20
-"""Bytes, as they come over the wire. The largest honest reply is a full batch of long vectors, about half of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +51,30 @@ class HttpReply:
     latency_s: float
     cost_header: str | None = None
     """What a LiteLLM proxy says that the call cost, in US dollars."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sending:
+    """One request, in the SDK's words."""
+
+    method: Literal["get", "post"]
+    path: str
+    body: Mapping[str, Any] | None = None
+    files: Any = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    stream: bool = False
+
+    async def through(self, client: Any) -> Any:
+        """The HTTP response; its body is read, unless it streams."""
+        import httpx2
+
+        if self.method == "get":
+            return await client.get(
+                self.path, cast_to=httpx2.Response, options=dict(self.options), stream=self.stream
+            )
+        return await client.post(
+            self.path, cast_to=httpx2.Response, body=self.body, files=self.files, options=dict(self.options)
+        )
 
 
 class SdkClient(ABC):
@@ -116,9 +137,63 @@ class SdkClient(ABC):
             ProviderError: the mapped failure, without the SDK's exception (which quotes what we scrub).
             ConfigError: the SDK is not installed, or there is no key.
         """
+        return await self._exchange(_Sending("post", path, body=body), model=model, timeout_s=timeout_s)
+
+    async def get(self, path: str, *, model: str, timeout_s: float) -> HttpReply:
+        """Ask for something that is there already; raises as :meth:`post`."""
+        return await self._exchange(_Sending("get", path), model=model, timeout_s=timeout_s)
+
+    async def upload(
+        self,
+        path: str,
+        content: bytes,
+        *,
+        file_name: str,
+        fields: Mapping[str, str],
+        model: str,
+        timeout_s: float,
+    ) -> HttpReply:
+        """Send a file with the fields of a form; raises as :meth:`post`."""
+        sending = _Sending(
+            "post",
+            path,
+            body=fields,
+            files=[("file", (file_name, content, "application/jsonl"))],
+            options={"headers": {"Content-Type": "multipart/form-data"}},
+        )
+        return await self._exchange(sending, model=model, timeout_s=timeout_s)
+
+    async def lines(self, path: str, *, model: str, timeout_s: float) -> AsyncIterator[bytes]:
+        """The lines of a long answer, as they come; raises as :meth:`post`.
+
+        Args:
+            timeout_s: spent on waiting for the server; what the reader does between two lines does not count.
+        """
+        await self.prepare()
+        sending = _Sending("get", path, stream=True, options={"headers": {"Accept": LINES}})
+        started = self._clock()
+        response = await self._send(sending, model=model, timeout_s=timeout_s)
+        if isinstance(response, ProviderError):
+            raise response
+        waited_s = self._clock() - started
+        found = lines_of(response)
+        try:
+            while True:
+                started = self._clock()
+                line = await self._next_line(found, model=model, timeout_s=timeout_s - waited_s)
+                waited_s += self._clock() - started
+                if line is None:
+                    return
+                if isinstance(line, ProviderError):
+                    raise line
+                yield line
+        finally:
+            await response.aclose()
+
+    async def _exchange(self, sending: _Sending, *, model: str, timeout_s: float) -> HttpReply:
         await self.prepare()
         started = self._clock()
-        outcome = await self._send(self._client, path, body, model=model, timeout_s=timeout_s)
+        outcome = await self._send(sending, model=model, timeout_s=timeout_s)
         if isinstance(outcome, ProviderError):
             raise outcome
         return self._read(outcome, model=model, latency_s=self._clock() - started)
@@ -166,7 +241,7 @@ class SdkClient(ABC):
                 follow_redirects=False,
                 # Without TLS there is nothing to verify, and its certificates take a while to load.
                 verify=self.base_url.startswith("https:"),
-                event_hooks={"response": [_bound_body]},
+                event_hooks={"response": [bound_body]},
             )
         except (ImportError, RuntimeError) as error:
             raise ConfigError(
@@ -176,16 +251,14 @@ class SdkClient(ABC):
         self.check()
         return self.make(self._sdk, http_client)
 
-    async def _send(
-        self, client: Any, path: str, body: Mapping[str, Any], *, model: str, timeout_s: float
-    ) -> Any:
+    async def _send(self, sending: _Sending, *, model: str, timeout_s: float) -> Any:
         """The HTTP response, or the failure. Nothing foreign is raised from here."""
         import httpx2
 
         limit = asyncio.timeout(timeout_s)
         try:
             async with limit:
-                return await client.post(path, cast_to=httpx2.Response, body=body)
+                return await sending.through(self._client)
         except self._sdk.APIStatusError as error:
             response = error.response
             return failure_from_status(
@@ -207,8 +280,23 @@ class SdkClient(ABC):
                 f"{model}: {self.scrub(str(error))}", model=model, billed="no", stops_run=True
             )
 
+    async def _next_line(
+        self, found: AsyncIterator[bytes], *, model: str, timeout_s: float
+    ) -> bytes | ProviderError | None:
+        """A line, the failure that came in its place, or None at the end."""
+        import httpx2
+
+        limit = asyncio.timeout(timeout_s)
+        try:
+            async with limit:
+                return await anext(found, None)
+        except (httpx2.HTTPError, OSError) as error:
+            if limit.expired():
+                return self._timeout("total", "no complete answer within the time allowed", model=model)
+            return self._transport_failure(error, model=model)
+
     def _transport_failure(self, error: BaseException, *, model: str) -> ProviderError:
-        match _what_broke(error):
+        match what_broke(error):
             case "connect-timeout":
                 return self._timeout("connect", "no connection in time", model=model, billed="no")
             case "read-timeout":
@@ -270,49 +358,3 @@ def is_loopback(url: str) -> bool:
     """Does an address name this machine? Proxies of the environment must not be asked for it."""
     host = urlsplit(url).hostname or ""
     return host in {"localhost", "::1"} or host.startswith("127.")
-
-
-async def _bound_body(response: Any) -> None:
-    """Let no more of a reply into memory than an honest one can hold."""
-    import httpx2
-
-    source = response.stream
-
-    class Bounded(httpx2.AsyncByteStream):
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            size = 0
-            async for chunk in source:
-                size += len(chunk)
-                if size > _LONGEST_REPLY:
-                    raise httpx2.ReadError("the reply is too long")
-                yield chunk
-
-        async def aclose(self) -> None:
-            await source.aclose()
-
-    response.stream = Bounded()
-
-
-def _what_broke(error: BaseException) -> str:
-    """The innermost transport error that we know, by whether the request can have left."""
-    import aiohttp
-    import httpx2
-
-    kinds: list[tuple[type[BaseException], str]] = [
-        (aiohttp.ConnectionTimeoutError, "connect-timeout"),
-        (aiohttp.SocketTimeoutError, "read-timeout"),
-        (aiohttp.ClientConnectorError, "not-connected"),
-        (aiohttp.ClientError, "broken"),
-        (httpx2.ReadTimeout, "read-timeout"),
-        (httpx2.ConnectTimeout, "connect-timeout"),
-        (httpx2.ConnectError, "not-connected"),
-    ]
-    chain: list[BaseException] = []
-    found: BaseException | None = error
-    while found is not None and found not in chain:
-        chain.append(found)
-        found = found.__cause__ or found.__context__
-    for kind, what in kinds:
-        if any(isinstance(link, kind) for link in chain):
-            return what
-    return "broken"
