@@ -1,0 +1,428 @@
+"""A suite's score when there is not enough money or time to judge all of it.
+
+The one idea: what a run can afford to judge is drawn at random by a plan, so the score that judging everything *would* have
+given can be estimated with an interval that is right whatever the probabilities ``f`` of the cheap tiers are worth:
+good ones make it narrow, bad ones only wide. Likely calls are stratified by ``f``, and any beginning of the plan is a sample too,
+so a run may stop wherever its money ends.
+
+Two modes. ``estimate`` spends everything on the score of the suite. ``decide`` settles as many cases as possible, cheapest
+question first; that is no random sample, so a part of the money is kept to estimate the rest.
+
+The unit is one expectation; ``y`` is what the full run would say of it, 1 for a pass. Pure functions, no numpy.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Literal, TypeAlias
+
+from tiered_eval.calibration.binomial import t_quantile
+
+__all__ = [
+    "ESTIMATE_SHARE",
+    "CaseTurn",
+    "Framed",
+    "Mode",
+    "SamplePlan",
+    "SampledFigure",
+    "Stratum",
+    "estimate",
+    "frame_of",
+    "plan_cases",
+    "plan_from_audits",
+    "plan_sample",
+    "sampled_line",
+]
+
+Mode: TypeAlias = Literal["estimate", "decide"]
+Answers: TypeAlias = Mapping[str, float | None]
+"""What came of the calls that were made, by id: ``y``, or None for one that failed or is still open."""
+
+ESTIMATE_SHARE = 0.2
+"""Share of the money that mode ``decide`` keeps for a sample of the rest, so that the suite has an interval."""
+
+_CONFIDENCE = 0.95
+_CALLS_PER_STRATUM = 12
+_LEAST_STRATA, _MOST_STRATA = 2, 10
+_LEAST_CALLS = 2
+_LEAST_SPREAD = 0.01
+"""Of f(1 - f): something said to be certain still gets its share of the sample."""
+_PRIOR_SPREAD = 0.02
+_PRIOR_CALLS = 4.0
+"""The variance of a stratum begins with so many made-up observations; without them a lucky sample has no width."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Framed:
+    """One expectation of the suite, early verdicts included."""
+
+    id: str
+    case: str
+    share: float
+    """Of the suite's score: its weight in its case, divided by the number of cases. All shares add up to 1."""
+    f: float
+    """Probability of a pass as the last tier that was reached sees it: ``q``, or 0.5 where nothing is known."""
+
+    @property
+    def spread(self) -> float:
+        return self.f * (1.0 - self.f)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratum:
+    """Expectations with about the same ``f``, in the random order in which they are judged."""
+
+    members: tuple[Framed, ...]
+    planned: int
+    """Calls of the plan that fall on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplePlan:
+    """What to judge, in which order. Every beginning of ``order`` is a valid sample."""
+
+    frame: tuple[Framed, ...]
+    known: Mapping[str, float]
+    """Verdicts of the top judge that are there already, from the store, say: free, and no part of the sample."""
+    strata: tuple[Stratum, ...]
+    order: tuple[str, ...]
+    """All ids that are not known: the planned ones first, those behind them for money that is left over."""
+    planned: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledFigure:
+    """The score of the suite, as judging everything would have given it."""
+
+    estimate: float | None
+    """None where fewer than two calls were made: then nothing can be said."""
+    low: float
+    """95 % interval for this suite. No width once everything is judged."""
+    high: float
+    like_low: float
+    """95 % interval for cases like these: also over other cases that the suite might have had."""
+    like_high: float
+    judged: int
+    """Expectations with a verdict of the top judge."""
+    open: int
+    """Calls that were made and have no answer: counted as both, failed and passed."""
+    total: int
+
+
+def frame_of(rows: Iterable[tuple[str, str, float, float]]) -> tuple[Framed, ...]:
+    """The frame of a suite from (id, case, weight, f); every case has the same share of the score.
+
+    Cases whose weights are all 0 have none. The order of the rows makes no difference to anything that follows.
+    """
+    rows = sorted(rows)
+    totals: dict[str, float] = defaultdict(float)
+    for _, case, weight, _ in rows:
+        totals[case] += weight
+    cases = sum(1 for total in totals.values() if total > 0)
+    return tuple(
+        Framed(id=id, case=case, share=weight / totals[case] / cases, f=min(max(f, 0.0), 1.0))
+        for id, case, weight, f in rows
+        if totals[case] > 0
+    )
+
+
+def plan_sample(
+    frame: Sequence[Framed], calls: int, *, seed: int, known: Mapping[str, float] | None = None
+) -> SamplePlan:
+    """Draw what to judge with money for ``calls`` calls (mode ``estimate``).
+
+    Args:
+        known: verdicts of the top judge that cost nothing.
+    """
+    known = dict(known or {})
+    rest = [one for one in frame if one.id not in known]
+    planned = min(max(calls, 0), len(rest))
+    rng = random.Random(seed)
+    strata = [_shuffled(members, rng) for members in _cut(rest, _stratum_count(planned))]
+    allocated = _allocate([(len(members), sum(map(_size, members))) for members in strata], planned)
+    placed = [
+        ((at + 0.5) / max(count, 0.5), number, at, one.id)
+        for number, (members, count) in enumerate(zip(strata, allocated, strict=True))
+        for at, one in enumerate(members)
+    ]
+    return SamplePlan(
+        frame=tuple(frame),
+        known=known,
+        strata=tuple(
+            Stratum(members=tuple(members), planned=count)
+            for members, count in zip(strata, allocated, strict=True)
+        ),
+        order=tuple(id for *_, id in sorted(placed)),
+        planned=planned,
+    )
+
+
+def plan_from_audits(
+    frame: Sequence[Framed], audited: Iterable[str], *, known: Mapping[str, float]
+) -> SamplePlan:
+    """The plan that a run with enough money has followed: what climbed is ``known``, the audits sample the early verdicts.
+
+    Audits are drawn by a hash of their ids, so, however many there are, they are a random sample of the rest.
+    """
+    chosen = set(audited)
+    rest = sorted(
+        (one for one in frame if one.id not in known), key=lambda one: (one.id not in chosen, one.id)
+    )
+    planned = sum(one.id in chosen for one in rest)
+    return SamplePlan(
+        frame=tuple(frame),
+        known=dict(known),
+        strata=(Stratum(members=tuple(rest), planned=planned),) if rest else (),
+        order=tuple(one.id for one in rest),
+        planned=planned,
+    )
+
+
+def _stratum_count(calls: int) -> int:
+    if calls < _LEAST_STRATA * _LEAST_CALLS:
+        return 1
+    return min(max(calls // _CALLS_PER_STRATUM, _LEAST_STRATA), _MOST_STRATA)
+
+
+def _size(one: Framed) -> float:
+    """How much a call on it can tell: the standard deviation that it adds to the score."""
+    return one.share * sqrt(max(one.spread, _LEAST_SPREAD))
+
+
+def _cut(rest: Sequence[Framed], count: int) -> list[list[Framed]]:
+    """By rising ``f``, into groups of about the same total size and at least two members."""
+    ordered = sorted(rest, key=lambda one: (one.f, one.id))
+    total = sum(map(_size, ordered))
+    groups: list[list[Framed]] = [[]]
+    reached = 0.0
+    for at, one in enumerate(ordered):
+        left = len(ordered) - at
+        is_full = reached >= total * len(groups) / count and len(groups[-1]) >= _LEAST_CALLS
+        if is_full and len(groups) < count and left >= _LEAST_CALLS:
+            groups.append([])
+        groups[-1].append(one)
+        reached += _size(one)
+    return [group for group in groups if group]
+
+
+def _shuffled(members: list[Framed], rng: random.Random) -> list[Framed]:
+    return rng.sample(members, len(members))
+
+
+def _allocate(strata: Sequence[tuple[int, float]], calls: int) -> list[int]:
+    """Calls for each stratum of (members, size): by size, at least two, at most all of its members."""
+    counts = [min(members, _LEAST_CALLS) for members, _ in strata]
+    if sum(counts) > calls:
+        return [min(members, calls) for members, _ in strata[:1]] + [0] * (len(strata) - 1)
+    total = sum(size for _, size in strata) or 1.0
+    wanted = [calls * size / total for _, size in strata]
+    for _ in range(calls - sum(counts)):
+        room = [at for at, (members, _) in enumerate(strata) if counts[at] < members]
+        counts[max(room, key=lambda at: (wanted[at] - counts[at], -at))] += 1
+    return counts
+
+
+def estimate(plan: SamplePlan, answers: Answers) -> SampledFigure:
+    """The score and its intervals from the calls that were made.
+
+    ``answers`` must hold every call that left, in the order of the plan, with None for those that failed or that were still
+    open at the deadline: slow answers may be bad ones, so the interval covers both ends of each. Answers to
+    expectations out of turn are ignored, since they were not drawn: whoever runs out of money stops there, and does not look
+    for cheaper calls further down.
+    """
+    strata = _merged([_drawn(stratum, answers) for stratum in plan.strata])
+    unknown = sum(drawn.count(None) for _, drawn in strata)
+    judged = len(plan.known) + sum(len(drawn) for _, drawn in strata) - unknown
+    total = len(plan.frame)
+    least = sum(one.share * plan.known.get(one.id, 0.0) for one in plan.frame)
+    most = 1.0 - sum(one.share * (1.0 - plan.known[one.id]) for one in plan.frame if one.id in plan.known)
+    if any(map(_lacks_calls, strata)):
+        return SampledFigure(
+            estimate=None,
+            low=least,
+            high=most,
+            like_low=0.0,
+            like_high=1.0,
+            judged=judged,
+            open=unknown,
+            total=total,
+        )
+    ends = [_estimate_with(plan, strata, value) for value in ((0.0, 1.0) if unknown else (0.0,))]
+    return SampledFigure(
+        estimate=_within(sum(end.middle for end in ends) / len(ends), 0.0, 1.0),
+        low=_within(min(end.low for end in ends), least, most),
+        high=_within(max(end.high for end in ends), least, most),
+        like_low=_within(min(end.like_low for end in ends), 0.0, 1.0),
+        like_high=_within(max(end.like_high for end in ends), 0.0, 1.0),
+        judged=judged,
+        open=unknown,
+        total=total,
+    )
+
+
+_Group: TypeAlias = tuple[Sequence[Framed], list[float | None]]
+"""The members of a stratum, and the answers to the first of them."""
+
+
+def _drawn(stratum: Stratum, answers: Answers) -> _Group:
+    """The answers to a stratum's calls up to the first that was never made."""
+    drawn: list[float | None] = []
+    for one in stratum.members:
+        if one.id not in answers:
+            break
+        drawn.append(answers[one.id])
+    return stratum.members, drawn
+
+
+def _merged(groups: Sequence[_Group]) -> list[_Group]:
+    """A stratum that the money did not reach is joined with its neighbour.
+
+    Their parts were drawn at about the same rate, as the plan takes strata in turn, and the drawn members stay in front.
+    """
+    merged: list[_Group] = []
+    for members, drawn in groups:
+        if merged and (_lacks_calls(merged[-1]) or _lacks_calls((members, drawn))):
+            before, answered = merged.pop()
+            front = [*before[: len(answered)], *members[: len(drawn)]]
+            back = [*before[len(answered) :], *members[len(drawn) :]]
+            members, drawn = [*front, *back], [*answered, *drawn]
+        merged.append((members, drawn))
+    return merged
+
+
+def _lacks_calls(group: _Group) -> bool:
+    members, drawn = group
+    return len(drawn) < min(_LEAST_CALLS, len(members))
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Estimate and intervals with all open answers taken for the same value."""
+
+    middle: float
+    low: float
+    high: float
+    like_low: float
+    like_high: float
+
+
+def _estimate_with(plan: SamplePlan, strata: Sequence[_Group], value: float) -> _End:
+    middle = sum(one.share * plan.known.get(one.id, one.f) for one in plan.frame)
+    variance = trust = 0.0
+    seen = dict(plan.known)
+    for members, drawn in strata:
+        if not members:
+            continue
+        answers = [value if y is None else y for y in drawn]
+        seen.update((one.id, y) for one, y in zip(members, answers, strict=False))
+        residuals = [one.share * (y - one.f) for one, y in zip(members, answers, strict=False)]
+        count, size = len(residuals), len(members)
+        mean = sum(residuals) / count
+        middle += size * mean
+        part = _variance(members, residuals, mean)
+        variance += part
+        trust += part * part / (count + 3.0)
+    df = variance * variance / trust if trust > 0 else inf
+    half = _half_width(variance, df)
+    between = _between_cases(plan.frame, seen)
+    like = _half_width(variance + between, df)
+    return _End(middle, middle - half, middle + half, middle - like, middle + like)
+
+
+def _variance(members: Sequence[Framed], residuals: Sequence[float], mean: float) -> float:
+    """Of a stratum's total, drawn without replacement; 0 once all of it is judged."""
+    count, size = len(residuals), len(members)
+    squares = sum((residual - mean) ** 2 for residual in residuals)
+    prior = sum(one.share**2 * max(one.spread, _PRIOR_SPREAD) for one in members) / size
+    spread = (squares + _PRIOR_CALLS * prior) / (count - 1 + _PRIOR_CALLS)
+    return size * size * (1.0 - count / size) * spread / count
+
+
+def _half_width(variance: float, df: float) -> float:
+    if variance <= 0.0:
+        return 0.0
+    return t_quantile((1.0 + _CONFIDENCE) / 2.0, max(df, 1.0)) * sqrt(variance)
+
+
+def _between_cases(frame: Sequence[Framed], seen: Mapping[str, float]) -> float:
+    """Variance of the mean over cases, from how the cases of this suite differ (clustered by case).
+
+    A case's unseen verdicts are taken at their ``f``, which varies less than they do; the missing part is added.
+    """
+    sums: dict[str, float] = defaultdict(float)
+    inside = 0.0
+    for one in frame:
+        if one.id in seen:
+            sums[one.case] += one.share * seen[one.id]
+        else:
+            sums[one.case] += one.share * one.f
+            inside += one.share**2 * one.spread
+    cases = len(sums)
+    if cases < 2:
+        return 0.25
+    mean = sum(sums.values()) / cases
+    return sum((value - mean) ** 2 for value in sums.values()) * cases / (cases - 1) + inside
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseTurn:
+    """One case's turn in mode ``decide``: ask in this order, and stop at the first fail, which settles the case."""
+
+    case: str
+    ids: tuple[str, ...]
+
+
+def plan_cases(frame: Sequence[Framed], *, known: Mapping[str, float] | None = None) -> tuple[CaseTurn, ...]:
+    """The cases that are worth most a call first: those in doubt that few questions settle (mode ``decide``).
+
+    A case passes with P, the product of its ``f``; the doubt is min(P, 1 - P), and the calls are those expected before the
+    first fail. This is no random sample: keep :data:`ESTIMATE_SHARE` of the money, and give what was judged here to
+    :func:`plan_sample` as ``known``. Cases with a known fail are settled and left out.
+    """
+    known = known or {}
+    members: dict[str, list[Framed]] = defaultdict(list)
+    failed = set()
+    for one in frame:
+        if one.id not in known:
+            members[one.case].append(one)
+        elif known[one.id] < 1.0:
+            failed.add(one.case)
+    worth = []
+    for case, ones in members.items():
+        if case in failed:
+            continue
+        ones.sort(key=lambda one: (one.f, one.id))
+        calls, passing = 0.0, 1.0
+        for one in ones:
+            calls += passing
+            passing *= one.f
+        turn = CaseTurn(case=case, ids=tuple(one.id for one in ones))
+        worth.append((-min(passing, 1.0 - passing) / calls, case, turn))
+    return tuple(turn for *_, turn in sorted(worth, key=lambda entry: entry[:2]))
+
+
+def sampled_line(figure: SampledFigure) -> str:
+    """The score as it is shown, with how much of the suite it rests on."""
+    how = (
+        "all judged"
+        if figure.judged == figure.total
+        else f"sampled {figure.judged:,} of {figure.total:,} expectations"
+    )
+    if figure.estimate is None:
+        return f"no estimate ({how}: too few calls to say anything; raise --max-cost or --max-time)"
+    line = (
+        f"{figure.estimate:.3f}   this suite, judged in full: {figure.low:.3f} to {figure.high:.3f} (95 %)   "
+        f"cases like these: {figure.like_low:.3f} to {figure.like_high:.3f}   {how}"
+    )
+    if not figure.open:
+        return line
+    calls = "1 call" if figure.open == 1 else f"{figure.open:,} calls"
+    return f"{line}, {calls} without an answer counted both ways"
