@@ -16,11 +16,21 @@ Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PackedForm:
+    """A question as it stands among others about the same response, in one call."""
+
+    judged: Mapping[str, Any]
+    """What comes from the case; questions whose ``judged`` is the same may share a call."""
+    asked: Mapping[str, Any]
+    """What is asked of it: the task by its name, and what it is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One structured question to a chat model, without the model: the chain may ask several in turn.
 
-    Everything here but ``kind`` and ``cache`` is part of the content key; the nonce is not, so the same question
-    asked again is found again.
+    Everything here but ``kind``, ``cache`` and ``packed`` is part of the content key; the nonce is not, so the same
+    question asked again is found again.
     """
 
     system: str
@@ -43,6 +53,9 @@ class ModelRequest:
     """Kind of the expectation, for the spend report; no part of the key."""
     cache: CacheTime = "off"
     """Is ``system`` to be kept ready for the next call? Changes the price of a call and never its answer."""
+    packed: PackedForm | None = None
+    """The same question for a call that it shares with others, which has a prompt and a key of its own; None
+    where it is asked alone only."""
 
     def user_text(self, nonce: str) -> str:
         """The user message as it is sent."""
@@ -129,3 +142,5 @@ class Completed(Generic[Parsed]):
     from_store: bool
     model: str
     """The model of the chain that served, as configured (``provider:model``)."""
+    prompt: str = ""
+    """The prompt that was answered, where it is not that of the request: the question shared a call."""
