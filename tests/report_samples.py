@@ -19,6 +19,7 @@ from tiered_eval.records import (
     TierLine,
     Verdict,
 )
+from tiered_eval.records.scorecard import DimensionScore, EloLine, Scorecard, SubmissionWarning
 
 HOSTILE = "\x1b[31mred\x1b[0m \x1b]0;title\x07 \u202eesrever\u202c | <b>x</b> ![i](http://x) \x00\ud800 ]]> &amp;\n::error::owned\n##[error]owned"
 """What a model may write: colours, titles, reversed text, markup, NUL, a lone surrogate, workflow commands."""
@@ -109,6 +110,26 @@ _RESULTS = (
     ),
 )
 
+_CARD = Scorecard(
+    score=None,
+    low=420,
+    high=780,
+    result="undecided",
+    breakdown={
+        "correctness": DimensionScore(
+            label="Correctness", colour="emerald", score=600, low=600, high=800, weight=0.7, weighted=420.0
+        ),
+        "tone": DimensionScore(
+            label=f"Tone {HOSTILE}", colour="grey", score=None, low=0, high=1000, weight=0.3, weighted=None, note="open"
+        ),
+    },
+    cases={"win": 1, "draw": 0, "loss": 1, "undecided": 1},
+    warnings=(SubmissionWarning(message=HOSTILE, severity="error", dimension="tone", case_id="hostile"),),
+    violations=("payment: 400 s used of 300",),
+    omitted=2,
+    elo=EloLine(start=1000, end=984, matches=2),
+)
+
 _SAMPLE = Report(
     run_id="20261130-194500-ab12",
     suite="atlas",
@@ -177,6 +198,7 @@ _SAMPLE = Report(
     exit_code=1,
     stopped="budget",
     warnings=("two responses were not used",),
+    scorecard=_CARD,
     settings={"judges": ["anthropic:judge-1"], "seed": 0},
     results=_RESULTS,
 )

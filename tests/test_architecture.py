@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "tiered_eval"
 
 LAYERS = {
-    0: {"errors", "records", "stats"},
+    0: {"errors", "records", "stats", "elo"},
     1: {
         "text",
         "config",
@@ -26,12 +26,14 @@ LAYERS = {
         "profiles",
         "keys",
         "gate",
+        "dimensions",
+        "importers",
     },
     2: {"cache", "budget", "ledger", "pacing", "retrying", "results", "providers"},
     3: {"calls", "batching"},
     4: {"scorers"},
     5: {"router"},
-    6: {"runner", "aggregate", "calibration", "mutate"},
+    6: {"runner", "aggregate", "calibration", "mutate", "people", "scorecard", "submissions"},
     7: {"reports"},
     8: {"cli", "integrations", "service"},
 }

@@ -30,6 +30,7 @@ from tiered_eval.records import (
     Verdict,
 )
 from tiered_eval.records.codec import SCHEMA_VERSION, report_to_json
+from tiered_eval.records.scorecard import DimensionScore, EloLine, Scorecard, SubmissionWarning
 from tiered_eval.reports import FORMATS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -38,13 +39,17 @@ SCHEMA: dict[str, Any] = json.loads((DOCS / "report.schema.json").read_text(enco
 RECORDS = [
     CaseResult,
     Counts,
+    DimensionScore,
+    EloLine,
     Evidence,
     Failure,
     Figure,
     GateResult,
+    Scorecard,
     Spend,
     SpendLine,
     Step,
+    SubmissionWarning,
     TierLine,
     Verdict,
 ]

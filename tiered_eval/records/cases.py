@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from tiered_eval.records.scorecard import ScorecardSettings
+
 Value: TypeAlias = Any
 """What is expected: text for most kinds, any JSON value for a structured field."""
 
@@ -101,6 +103,8 @@ class SuiteSettings:
     """Such as ``partial>=0.95``."""
     prices: Mapping[str, Any] = field(default_factory=_nothing)
     """Model to ``{input, output}``, US dollars a million tokens."""
+    scorecard: ScorecardSettings | None = None
+    """Dimensions with weights, where results are wanted on a scale of 0 to 1000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

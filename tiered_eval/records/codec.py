@@ -26,7 +26,8 @@ from tiered_eval.records.report import (
     SpendLine,
     TierLine,
 )
-from tiered_eval.records.verdicts import ZERO_USD, Evidence, Failure, Step, Verdict
+from tiered_eval.records.scorecard import DimensionScore, EloLine, Scorecard, SubmissionWarning
+from tiered_eval.records.verdicts import NO_METRICS, ZERO_USD, Evidence, Failure, Step, Verdict
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -95,6 +96,8 @@ def verdict_to_json(verdict: Verdict) -> Json:
         data["certified"] = True
     if verdict.audited:
         data["audited"] = True
+    if verdict.metrics:
+        data["metrics"] = dict(verdict.metrics)
     return data
 
 
@@ -126,6 +129,7 @@ def verdict_from_json(data: Mapping[str, Any], case_id: str) -> Verdict:
         q=get("q"),
         certified=get("certified", False),
         audited=get("audited", False),
+        metrics=get("metrics", NO_METRICS),
     )
 
 
@@ -142,6 +146,8 @@ def case_result_to_json(result: CaseResult) -> Json:
     }
     if result.tags:
         data["tags"] = list(result.tags)
+    if result.scorecard is not None:
+        data["scorecard"] = _plain(result.scorecard)
     return data
 
 
@@ -157,6 +163,7 @@ def case_result_from_json(data: Mapping[str, Any]) -> CaseResult:
         partial_high=data["partial_high"],
         passed=data["passed"],
         tags=tuple(data.get("tags", ())),
+        scorecard=_scorecard_from_json(data.get("scorecard")),
     )
 
 
@@ -203,6 +210,7 @@ def report_from_json(data: Mapping[str, Any], results: Sequence[CaseResult] | No
         spend=_spend_from_json(data["spend"]),
         gate=None if gate is None else _known(GateResult, gate),
         warnings=tuple(data["warnings"]),
+        scorecard=_scorecard_from_json(data.get("scorecard")),
         results=results,
     )
 
@@ -232,6 +240,20 @@ def _failure_to_json(failure: Failure) -> Json:
     if failure.traceback is not None:
         data["traceback"] = failure.traceback
     return data
+
+
+def _scorecard_from_json(data: Mapping[str, Any] | None) -> Scorecard | None:
+    if data is None:
+        return None
+    elo = data["elo"]
+    return _known(
+        Scorecard,
+        data,
+        breakdown={key: _known(DimensionScore, line) for key, line in data["breakdown"].items()},
+        warnings=tuple([_known(SubmissionWarning, warning) for warning in data["warnings"]]),
+        violations=tuple(data["violations"]),
+        elo=None if elo is None else _known(EloLine, elo),
+    )
 
 
 def _spend_from_json(data: Mapping[str, Any]) -> Spend:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from tiered_eval.records.scorecard import Scorecard
 from tiered_eval.records.verdicts import Verdict
 
 
@@ -27,6 +28,8 @@ class CaseResult:
     passed: bool | None
     """All passed; None while something is undecided and nothing failed."""
     tags: tuple[str, ...] = ()
+    scorecard: Scorecard | None = None
+    """Where the suite asks for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +160,8 @@ class Report:
     stopped: Literal["budget", "deadline", "interrupted"] | None = None
     """Why the run ended early; None when it did not."""
     warnings: tuple[str, ...] = ()
+    scorecard: Scorecard | None = None
+    """Of the whole run, where the suite asks for one."""
     settings: Mapping[str, object] = field(default_factory=dict)
     """Whatever decides the verdicts, for comparing two reports: judge chain, prompts, embedder, seed, version."""
     results: Sequence[CaseResult] = ()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 Tier: TypeAlias = Literal["exact", "number", "ocr", "coverage", "embedding", "judge"]
@@ -19,6 +21,13 @@ OutcomeState: TypeAlias = Literal["pass", "fail", "unsure"]
 State: TypeAlias = Literal["pass", "fail", "error", "not-judged", "manual"]
 
 ZERO_USD = Decimal(0)
+
+NO_METRICS: Mapping[str, float] = MappingProxyType({})
+
+
+def _no_metrics() -> Mapping[str, float]:
+    """One empty mapping for all: a factory, as dataclasses take it for a mutable default before Python 3.12."""
+    return NO_METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,8 @@ class Outcome:
     cost_usd: Decimal = ZERO_USD
     """Billed for this step in this run; 0 when the reply came from the store."""
     from_store: bool = False
+    metrics: Mapping[str, float] = field(default_factory=_no_metrics, hash=False)
+    """Other figures in [0, 1] that the check came to, by name; a scorecard may weigh one as a dimension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,8 @@ class Verdict:
     """Calibrated probability that the expectation is met; None without a certificate."""
     certified: bool = False
     audited: bool = False
+    metrics: Mapping[str, float] = field(default_factory=_no_metrics, hash=False)
+    """Other figures in [0, 1] that the check came to, by name."""
 
     @property
     def is_decided(self) -> bool:

@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from tiered_eval.records import CaseResult, Report, Verdict
 from tiered_eval.records.codec import plain_decimal
-from tiered_eval.reports import wording
+from tiered_eval.reports import cards, wording
 from tiered_eval.reports.untrusted import many_lines, one_line
 
 __all__ = ["render"]
@@ -59,11 +59,27 @@ def _properties(report: Report) -> Iterator[str]:
         "unknown_usd": plain_decimal(report.spend.unknown_usd),
         "gate": wording.gate_line(report.gate),
         "exit_code": str(report.exit_code),
+        **_scorecard(report),
     }
     yield "<properties>\n"
     for name, value in values.items():
-        yield f'<property name="{name}" value={_attribute(value, MESSAGE_LIMIT)}/>\n'
+        yield f"<property name={_attribute(name, NAME_LIMIT)} value={_attribute(value, MESSAGE_LIMIT)}/>\n"
     yield "</properties>\n"
+
+
+def _scorecard(report: Report) -> dict[str, str]:
+    """The total, the result, and the score of each dimension, where the suite asks for a scorecard."""
+    card = report.scorecard
+    if card is None:
+        return {}
+    found = {
+        "scorecard": cards.card_line(card),
+        "scorecard.score": "" if card.score is None else str(card.score),
+        "scorecard.result": card.result,
+    }
+    for key, line in card.breakdown.items():
+        found[f"scorecard.{key}"] = "" if line.score is None else str(line.score)
+    return found
 
 
 def _case(result: CaseResult) -> str:

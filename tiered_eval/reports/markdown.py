@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from tiered_eval.records import Report, SpendLine, Verdict
-from tiered_eval.reports import wording
+from tiered_eval.reports import cards, wording
 from tiered_eval.reports.files import append_whole
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import share, usd
@@ -38,6 +38,7 @@ def render(report: Report) -> Iterator[str]:
     """The page, in pieces."""
     yield f"## {_text(report.suite)}: {_verdict_on(report)}\n\n"
     yield from _figures(report)
+    yield from _scorecard(report)
     yield f"{_text(wording.counts_line(report.counts), 400)}\n\n"
     yield from _tiers(report)
     yield from _facts(report)
@@ -88,6 +89,18 @@ def _figures(report: Report) -> Iterator[str]:
         ),
         count=len(figures),
     )
+
+
+def _scorecard(report: Report) -> Iterator[str]:
+    card = report.scorecard
+    if card is None:
+        return
+    yield f"### Scorecard: {_text(cards.card_line(card), 300)}\n\n"
+    yield from _table(cards.HEAD, cards.card_rows(card), count=len(card.breakdown))
+    notes = [f"- {_text(f'{label} {text}'.strip(), 400)}\n" for label, text in cards.note_lines(card)]
+    yield from notes
+    if notes:
+        yield "\n"
 
 
 def _tiers(report: Report) -> Iterator[str]:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tiered_eval.records import CaseResult, Report, TierLine, Verdict
-from tiered_eval.reports import wording
+from tiered_eval.records.scorecard import Scorecard
+from tiered_eval.reports import cards, wording
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import usd
 
@@ -25,6 +26,14 @@ FAILED_SHOWN = 10
 ERRORS_SHOWN = 5
 
 _STATE_STYLE = {"pass": "green", "fail": "red", "error": "magenta", "not-judged": "yellow", "manual": "cyan"}
+_CARD_STYLE = {"win": "bold green", "draw": "bold yellow", "loss": "bold red", "undecided": "bold yellow"}
+_COLOURS = {
+    "emerald": "green",
+    "gold": "yellow",
+    "coral": "bright_red",
+    "purple": "magenta",
+    "sky": "bright_cyan",
+}
 _GATE_STYLE = {"met": "green", "not-met": "red", "undecided": "yellow"}
 
 
@@ -33,6 +42,8 @@ def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
     console = _console(width, colour)
     with console.capture() as captured:
         _print_headline(console, report)
+        if report.scorecard is not None:
+            _print_scorecard(console, report.scorecard)
         console.print(_tier_table(report))
         console.print()
         _print_facts(console, report)
@@ -46,6 +57,8 @@ def render_case(result: CaseResult, *, width: int = 100, colour: bool = False) -
     console = _console(width, colour)
     with console.capture() as captured:
         console.print(_styled(one_line(result.case_id), "bold"))
+        if result.scorecard is not None:
+            _print_scorecard(console, result.scorecard)
         for verdict in result.verdicts:
             _print_verdict(console, verdict, name=verdict.expectation_id)
             _print_trail(console, verdict)
@@ -94,6 +107,21 @@ def _print_headline(console: Console, report: Report) -> None:
         console.print(_styled(f"  {name:<{wide}} {wording.figure_line(figure)}", style))
     console.print()
     console.print(_styled(f"  {wording.counts_line(report.counts)}"))
+    console.print()
+
+
+def _print_scorecard(console: Console, card: Scorecard) -> None:
+    from rich.table import Table
+
+    console.print(_styled(f"  scorecard {cards.card_line(card)}", _CARD_STYLE[card.result]))
+    table = Table(box=None, pad_edge=True, padding=(0, 2), header_style="dim")
+    for name in cards.HEAD:
+        table.add_column(name, justify="left" if name in ("dimension", "note") else "right")
+    for row, line in zip(cards.card_rows(card), card.breakdown.values(), strict=True):
+        table.add_row(_styled(row[0], _COLOURS.get(line.colour, "")), *(_styled(cell) for cell in row[1:]))
+    console.print(table)
+    for label, text in cards.note_lines(card):
+        console.print(_row(label, text, ""))
     console.print()
 
 

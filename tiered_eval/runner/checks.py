@@ -215,6 +215,7 @@ def _verdict(
         prompt=outcome.prompt,
         cost_usd=outcome.cost_usd,
         from_store=outcome.from_store,
+        metrics=outcome.metrics,
     )
 
 

@@ -37,6 +37,7 @@ from tiered_eval.results import ResultsFile
 from tiered_eval.runner.avoided import AvoidedCalls
 from tiered_eval.runner.evaluator import Evaluator, StopReason, new_run_id
 from tiered_eval.runner.services import RunServices
+from tiered_eval.scorecard import CardTally
 from tiered_eval.suite import load_suite
 
 __all__ = ["Progress", "evaluate", "evaluate_sync"]
@@ -153,6 +154,8 @@ class _Run:
         self._told = self._began
         self._unread_since: float | None = None
         self._avoided = AvoidedCalls(0, 0.0, is_known=False)
+        scorecard = suite.settings.scorecard
+        self._cards = None if scorecard is None else CardTally(scorecard)
 
     def check_gate(self) -> None:
         """Refuse a gate on a dimension or tag that no case carries, before anything is spent.
@@ -191,6 +194,8 @@ class _Run:
         assert services is not None, "the evaluator was entered"
         avoided = self._avoided = AvoidedCalls.for_judges(services.judges, services.prices)
         async for result in self._evaluator.stream(self._cases(avoided)):
+            if self._cards is not None:
+                result = self._cards.scored(result)
             tally.add(result, avoided_pico=avoided.pico(result.index))
             if sink is not None:
                 sink.append(result)
@@ -206,6 +211,8 @@ class _Run:
             if self._evaluator.stopped is not None and self._is_late(index, expectations):
                 return
             avoided.saw(index, case)
+            if self._cards is not None:
+                self._cards.saw(index, case)
             expectations += len(case.expectations)
             yield case
 
@@ -224,6 +231,8 @@ class _Run:
             expectations=suite.expectation_count - expectations,
             leftover=self._evaluator.stopped or "interrupted",
         )
+        if self._cards is not None:
+            self._cards.add_unread(cases)
         self._warnings.append(
             f"{cases} cases were not read before the run ended; they are counted, not listed"
         )
@@ -297,6 +306,7 @@ class _Run:
             exit_code=exit_code(tally, gate, stopped, self._config.max_error_rate),
             stopped=stopped,
             warnings=(*self._warnings, *services.warnings),
+            scorecard=None if self._cards is None else self._cards.card(),
             settings=self._settings(services),
             results=results,  # type: ignore[arg-type]  # a tuple, or the reader of a file
         )

@@ -27,6 +27,7 @@ from tiered_eval.suite.options import (
     parse_texts,
 )
 from tiered_eval.suite.scope import Scope
+from tiered_eval.suite.scorecards import read_scorecard
 from tiered_eval.suite.source import Spelled, line_of
 
 __all__ = ["SUITE_NAMES", "read_defaults", "read_settings"]
@@ -41,6 +42,7 @@ SUITE_NAMES = (
     "prices",
     "defaults",
     "responses",
+    "scorecard",
     "cases",
 )
 _PRICE_NAMES = ("input", "output", "cached_input", "cache_write")
@@ -68,6 +70,7 @@ def read_settings(raw: Mapping[str, Any], scope: Scope) -> SuiteSettings:
         embedder=_text(raw, "embedder", scope),
         gate=_gate(raw, scope),
         prices=_prices(raw, scope),
+        scorecard=read_scorecard(raw, scope),
     )
 
 

@@ -1,0 +1,369 @@
+"""Scorecards: what a submission is worth on a scale of 0 to 1000, dimension by dimension.
+
+The one idea: whole numbers and fractions all the way, so the same submission has the same score on every machine
+and in whatever order its cases settle. What was left undecided is no score: it widens ``low`` and ``high``, and a
+result that it could turn is ``undecided``. Totals are rounded down, so rounding never makes a win.
+
+A case is a submission. The run's scorecard is the mean over the cases that carry a dimension, weighted as one.
+
+Route: ``runner`` tells a :class:`CardTally` of each case and its verdicts; a :class:`Report` carries the card.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeVar
+
+from tiered_eval.catalogue import CATALOGUE, NEGATION
+from tiered_eval.dimensions import make_dimensions
+from tiered_eval.elo import DIFFICULTIES, elo_after
+from tiered_eval.records import Case, CaseResult, Verdict
+from tiered_eval.records.scorecard import (
+    CORE_DIMENSIONS,
+    DRAW_AT,
+    FULL_SCORE,
+    WIN_AT,
+    CardResult,
+    Dimension,
+    DimensionScore,
+    EloLine,
+    EloSettings,
+    Scorecard,
+    ScorecardSettings,
+    SubmissionWarning,
+)
+from tiered_eval.submissions import Submission, submission_of, violations_of
+
+__all__ = [
+    "CORE_DIMENSIONS",
+    "CardTally",
+    "Dimension",
+    "Scorecard",
+    "ScorecardSettings",
+    "Submission",
+    "card_result",
+    "make_dimensions",
+    "score_case",
+    "score_verdicts",
+]
+
+T = TypeVar("T")
+
+NOTES_KEPT = 50
+"""Warnings, and violations, that a run's card lists."""
+
+_PASS_AT = "pass_at"
+_USED = {"time": "seconds", "tokens": "tokens", "calls": "calls"}
+
+
+def score_case(settings: ScorecardSettings, case: Case, verdicts: Iterable[Verdict]) -> Scorecard:
+    """The scorecard of one case. The same case and verdicts always have the same score."""
+    return score_verdicts(settings, verdicts, submission_of(case, settings))
+
+
+def score_verdicts(
+    settings: ScorecardSettings, verdicts: Iterable[Verdict], submission: Submission
+) -> Scorecard:
+    """The scorecard of some verdicts on one submission.
+
+    A dimension that no verdict carries has no line: the total is over the weights of those that are there.
+    """
+    verdicts = tuple(verdicts)
+    zeroed = _zeroed(settings, submission.warnings)
+    lines: dict[str, _Line] = {}
+    for dimension in settings.dimensions:
+        if dimension.source == "expectations":
+            line = _from_verdicts(dimension, verdicts)
+            if line is not None:
+                lines[dimension.key] = line
+    has_substance = _has_substance(lines.values())
+    for dimension in settings.dimensions:
+        if dimension.source != "expectations":
+            lines[dimension.key] = _from_use(dimension, submission, settings, has_substance)
+    for key, message in zeroed.items():
+        if key in lines:
+            lines[key] = _Line(lines[key].dimension, 0, 0, 0, note=message)
+    ordered = [lines[one.key] for one in settings.dimensions if one.key in lines]
+    return _card(ordered, warnings=submission.warnings, violations=violations_of(submission, settings.limits))
+
+
+def card_result(score: int) -> CardResult:
+    """Win from 700, draw from 400, loss below."""
+    return "win" if score >= WIN_AT else "draw" if score >= DRAW_AT else "loss"
+
+
+class CardTally:
+    """Scores the cases of a run as they settle, and adds them up."""
+
+    def __init__(self, settings: ScorecardSettings) -> None:
+        self._settings = settings
+        self._open: dict[int, Submission] = {}
+        self._sums = {dimension.key: _Sums() for dimension in settings.dimensions}
+        self._results: Counter[CardResult] = Counter()
+        self._warnings: list[SubmissionWarning] = []
+        self._violations: list[str] = []
+        self._omitted = 0
+        self._matches: list[tuple[int, CardResult, Submission]] = []
+
+    def saw(self, index: int, case: Case) -> None:
+        """Remember what a case tells about itself, until it settles."""
+        self._open[index] = submission_of(case, self._settings)
+
+    def scored(self, result: CaseResult) -> CaseResult:
+        """The result with the scorecard of its case; the case is let go."""
+        submission = self._open.pop(result.index, None) or Submission()
+        card = score_verdicts(self._settings, result.verdicts, submission)
+        for key, line in card.breakdown.items():
+            self._sums[key].add(line)
+        self._results[card.result] += 1
+        self._note(card, result.case_id)
+        if self._settings.elo is not None:
+            self._matches.append((result.index, card.result, submission))
+        return replace(result, scorecard=card)
+
+    def add_unread(self, cases: int) -> None:
+        """Account for cases that were never read: they may have scored anything."""
+        self._results["undecided"] += cases
+        for sums in self._sums.values():
+            sums.cases += cases
+            sums.high += cases * FULL_SCORE
+
+    def card(self) -> Scorecard:
+        """The scorecard of the run so far."""
+        lines = [self._sums[dimension.key].line(dimension) for dimension in self._settings.dimensions]
+        elo = self._settings.elo
+        return replace(
+            _card(lines, warnings=tuple(self._warnings), violations=tuple(self._violations)),
+            cases={name: self._results[name] for name in ("win", "draw", "loss", "undecided")},
+            omitted=self._omitted,
+            elo=None if elo is None else _rated(elo, self._matches),
+        )
+
+    def _note(self, card: Scorecard, case_id: str) -> None:
+        violations = [f"{case_id}: {clause}" for clause in card.violations]
+        self._omitted += _keep(self._warnings, card.warnings) + _keep(self._violations, violations)
+
+
+def _keep(kept: list[T], new: Sequence[T]) -> int:
+    """Add what there is room for; how many were left out."""
+    added = new[: max(0, NOTES_KEPT - len(kept))]
+    kept.extend(added)
+    return len(new) - len(added)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A dimension with its score, still without its share of the total."""
+
+    dimension: Dimension
+    score: int | None
+    low: int
+    high: int
+    note: str | None = None
+
+
+@dataclass(slots=True)
+class _Sums:
+    """One dimension over many cases."""
+
+    score: int = 0
+    scored: int = 0
+    low: int = 0
+    high: int = 0
+    cases: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, line: DimensionScore) -> None:
+        self.cases += 1
+        self.low += line.low
+        self.high += line.high
+        if line.score is not None:
+            self.scored += 1
+            self.score += line.score
+        if line.note is not None and (line.note in self.notes or len(self.notes) < NOTES_KEPT):
+            self.notes[line.note] += 1
+
+    def line(self, dimension: Dimension) -> _Line:
+        if not self.cases:
+            return _Line(dimension, None, 0, FULL_SCORE, note="no case carries it")
+        note = None
+        if self.notes:
+            text, count = self.notes.most_common(1)[0]
+            note = text if self.cases == 1 else f"{text} ({count:,} of {self.cases:,} cases)"
+        score = _rounded(Fraction(self.score, self.scored)) if self.scored else None
+        return _Line(
+            dimension,
+            score,
+            _rounded(Fraction(self.low, self.cases)),
+            _rounded(Fraction(self.high, self.cases)),
+            note=note,
+        )
+
+
+def _from_verdicts(dimension: Dimension, verdicts: Sequence[Verdict]) -> _Line | None:
+    """The weighted credit of the verdicts that carry a dimension, or a metric of its name; None without any."""
+    earned = decided = total = Fraction(0)
+    for verdict in verdicts:
+        if verdict.dimension == dimension.key:
+            credit = _credit(verdict)
+        elif dimension.key in verdict.metrics:
+            credit = _metric(verdict, verdict.metrics[dimension.key])
+        else:
+            continue
+        weight = _fraction(verdict.weight)
+        total += weight
+        if credit is not None:
+            decided += weight
+            earned += weight * credit
+    if not total:
+        return None
+    return _Line(
+        dimension,
+        score=_rounded(FULL_SCORE * earned / decided) if decided else None,
+        low=_rounded(FULL_SCORE * earned / total),
+        high=_rounded(FULL_SCORE * (earned + total - decided) / total),
+        note=None if decided else "nothing was decided",
+    )
+
+
+def _credit(verdict: Verdict) -> Fraction | None:
+    """What a verdict earns, in [0, 1]: its degree where its scorer gives part marks, else all or nothing."""
+    if not verdict.is_decided:
+        return None
+    score = verdict.score
+    if score is not None and 0 <= score <= 1 and _gives_part_marks(verdict.kind, verdict.scorer):
+        return _fraction(score)
+    return Fraction(verdict.state == "pass")
+
+
+def _metric(verdict: Verdict, value: float) -> Fraction | None:
+    """A metric that a scorer reported beside its verdict; None where it is no share."""
+    return _fraction(value) if verdict.is_decided and 0 <= value <= 1 else None
+
+
+@lru_cache(maxsize=1024)
+def _gives_part_marks(kind: str, scorer: str | None) -> bool:
+    """Is the score a degree of being right? A likeness or a judge's confidence is not."""
+    if scorer is None:
+        return False
+    if CATALOGUE.find(scorer) is None:
+        return True  # a scorer of the user's own: its score is what it says it is worth
+    return _PASS_AT in CATALOGUE.options_for(kind.removeprefix(NEGATION), scorer)
+
+
+def _has_substance(lines: Iterable[_Line]) -> tuple[bool | None, bool, bool]:
+    """Did anything but use of limits score: as decided (None when nothing was), at worst, at best?"""
+    scores = [line.score for line in lines if line.score is not None]
+    decided = any(score > 0 for score in scores) if scores else None
+    return decided, any(line.low > 0 for line in lines), any(line.high > 0 for line in lines)
+
+
+def _from_use(
+    dimension: Dimension,
+    submission: Submission,
+    settings: ScorecardSettings,
+    has_substance: tuple[bool | None, bool, bool],
+) -> _Line:
+    """What is left of a limit. Speed counts only beside something that scored; tokens and calls want a trajectory."""
+    name = _USED[dimension.source]
+    limit: float | None = getattr(settings.limits, name)
+    used = submission.used(name)
+    if limit is None:
+        return _Line(dimension, 0, 0, 0, note=f"there is no limit of {name}")
+    if dimension.source != "time" and not submission.has_trajectory:
+        return _Line(dimension, 0, 0, 0, note="there is no trajectory")
+    if used is None:
+        return _Line(dimension, 0, 0, 0, note=f"the {name} that were used are not known")
+    left = _rounded(FULL_SCORE * max(Fraction(0), 1 - _fraction(used) / _fraction(limit)))
+    if dimension.source != "time":
+        return _Line(dimension, left, left, left)
+    decided, at_worst, at_best = has_substance
+    note = None if at_best else "nothing else scored"
+    score = None if decided is None and at_best else left * bool(decided)
+    return _Line(dimension, score, left * at_worst, left * at_best, note=note)
+
+
+def _zeroed(settings: ScorecardSettings, warnings: Iterable[SubmissionWarning]) -> dict[str, str]:
+    """The dimensions that an ``error`` zeroes, with its message; one that names none zeroes all."""
+    found: dict[str, str] = {}
+    for warning in warnings:
+        if warning.severity == "error":
+            named = [warning.dimension] if warning.dimension else [one.key for one in settings.dimensions]
+            for key in named:
+                found.setdefault(key, warning.message)
+    return found
+
+
+def _card(
+    lines: Sequence[_Line], *, warnings: tuple[SubmissionWarning, ...], violations: tuple[str, ...]
+) -> Scorecard:
+    """The lines with their weights, and the total."""
+    all_weights = sum((_fraction(line.dimension.weight) for line in lines), Fraction(0))
+    shares = [_fraction(line.dimension.weight) / all_weights for line in lines]
+    breakdown: dict[str, DimensionScore] = {}
+    for line, weight in zip(lines, shares, strict=True):
+        given = line.dimension
+        breakdown[given.key] = DimensionScore(
+            label=given.label,
+            colour=given.colour,
+            score=line.score,
+            low=line.low,
+            high=line.high,
+            weight=float(weight),
+            weighted=None if line.score is None else float(line.score * weight),
+            note=line.note,
+        )
+    scores = [line.score for line in lines]
+    low = _total([line.low for line in lines], shares)
+    high = _total([line.high for line in lines], shares) if lines else FULL_SCORE
+    known = [score for score in scores if score is not None]
+    score = _total(known, shares) if lines and len(known) == len(lines) else None
+    result = card_result(low) if card_result(low) == card_result(high) else "undecided"
+    return Scorecard(
+        score=score,
+        low=low,
+        high=high,
+        result=result,
+        breakdown=breakdown,
+        warnings=warnings,
+        violations=violations,
+    )
+
+
+def _total(scores: Sequence[int], shares: Sequence[Fraction]) -> int:
+    total = sum((score * share for score, share in zip(scores, shares, strict=True)), Fraction(0))
+    return min(FULL_SCORE, math.floor(total))
+
+
+def _rated(settings: EloSettings, matches: Iterable[tuple[int, CardResult, Submission]]) -> EloLine:
+    """The rating after the matches, in the order of the suite; undecided ones are left out."""
+    rating, rated = settings.start, 0
+    for _, result, submission in sorted(matches, key=lambda match: match[0]):
+        if result == "undecided":
+            continue
+        rating = elo_after(
+            rating,
+            result,
+            opponent=DIFFICULTIES[submission.difficulty or settings.difficulty],
+            matches=settings.matches + rated,
+            verified=submission.verified,
+            benchmark=submission.benchmark,
+        )
+        rated += 1
+    return EloLine(start=settings.start, end=rating, matches=rated)
+
+
+def _rounded(value: Fraction) -> int:
+    """To the nearest whole number; halves go up."""
+    return math.floor(value + Fraction(1, 2))
+
+
+@lru_cache(maxsize=4096)
+def _fraction(value: float) -> Fraction:
+    """The number as it is written, not its neighbour in binary: 0.1 is a tenth."""
+    return Fraction(repr(float(value)))
