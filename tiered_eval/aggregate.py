@@ -11,9 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tiered_eval.records import TIERS, CaseResult, Counts, Figure, Tier, Verdict
+from tiered_eval.records.making import maker
 from tiered_eval.stats import RunningMean, share_interval
 
 __all__ = ["Tally", "TierCounts", "case_result"]
+
+make_result = maker(CaseResult)
 
 
 def case_result(
@@ -22,7 +25,7 @@ def case_result(
     """Roll the verdicts of one case up, by weight."""
     passed, decided, total, failed = _weights(verdicts)
     complete = decided == total
-    return CaseResult(
+    return make_result(
         index=index,
         case_id=case_id,
         verdicts=verdicts,

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Verdict
+from tiered_eval.records.making import maker
 from tiered_eval.router import Route, RouteStep, route
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import AskingScorer, Scorer
@@ -22,6 +23,8 @@ __all__ = ["Checker", "Leftover", "OpenExpectation", "combined", "failed_check",
 
 Leftover: TypeAlias = Any
 """One of the literals of ``Verdict.leftover``."""
+
+make_verdict = maker(Verdict)
 
 Check: TypeAlias = Callable[[Any, Expectation, Subject], Outcome]
 
@@ -198,7 +201,7 @@ def _verdict(
     inverted: bool,
 ) -> Verdict:
     state = outcome.state
-    return Verdict(
+    return make_verdict(
         case_id=subject.case.id,
         expectation_id=expectation.id,
         kind=expectation.claim,

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.records.making import maker
 from tiered_eval.text.edges import Edges, edges_at
 from tiered_eval.text.guards import objection_around
 from tiered_eval.text.normalise import Normalised, normalise, normalise_cased
@@ -24,6 +25,7 @@ __all__ = ["Exact"]
 _MOST_LOOKED_AT = 64
 """Places looked at before giving up, so that a long response made of near misses costs little."""
 _QUOTE_LENGTH = 200
+make_outcome, make_evidence = maker(Outcome), maker(Evidence)
 _STATEMENT_SPACES = 3
 """From four words on the literal says something, and the sentence around it may take that back: "not only", "..., but I hadn't"."""
 _ABSENT = Outcome("fail", "not in the response", 0.0)
@@ -106,8 +108,8 @@ def _judged(folded: Normalised, start: int, end: int, subject: Subject, edges: E
             doubt = objection_around(subject.text, begin, stop)
     evidence = _evidence(subject.text, begin, stop)
     if doubt is None:
-        return Outcome("pass", "stands in the response", 1.0, evidence)
-    return Outcome("unsure", f"found, but {doubt}", None, evidence)
+        return make_outcome("pass", "stands in the response", 1.0, evidence)
+    return make_outcome("unsure", f"found, but {doubt}", None, evidence)
 
 
 def _found(folded: Normalised, start: int, end: int, reason: str) -> Outcome:
@@ -115,7 +117,7 @@ def _found(folded: Normalised, start: int, end: int, reason: str) -> Outcome:
 
 
 def _evidence(text: str, start: int, end: int) -> Evidence:
-    return Evidence(text[start : min(end, start + _QUOTE_LENGTH)], start, end)
+    return make_evidence(text[start : min(end, start + _QUOTE_LENGTH)], start, end)
 
 
 @lru_cache(maxsize=4096)

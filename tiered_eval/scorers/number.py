@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.records.making import maker
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
 from tiered_eval.text.number_glance import Glance
@@ -23,7 +24,7 @@ from tiered_eval.text.number_hints import said_in_words
 from tiered_eval.text.number_match import compare
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
 from tiered_eval.text.numerals import EXACT
-from tiered_eval.text.polarity import doubt_at, find_cues
+from tiered_eval.text.polarity import Cue, doubt_at, find_cues, kept_cues
 from tiered_eval.text.questions import asked_power, asks_for_percent
 from tiered_eval.text.subject import Subject
 
@@ -32,6 +33,7 @@ __all__ = ["Number"]
 _NO_NUMBER = Outcome("fail", "no number in the response", 0.0)
 _ABSENT = Outcome("fail", "none of its numbers says so", 0.0)
 _QUOTE_LENGTH = 200
+make_outcome, make_evidence = maker(Outcome), maker(Evidence)
 
 
 class Number:
@@ -94,7 +96,7 @@ def _find(claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading]
             if alike is False:
                 continue
             if alike is True:
-                doubt = doubt_at(text, reading.start, reading.end, subject.view(find_cues))
+                doubt = doubt_at(text, reading.start, reading.end, _cues_of(subject))
                 if doubt is None:
                     return _Found(reading)
             else:
@@ -104,15 +106,21 @@ def _find(claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading]
     return doubtful
 
 
+def _cues_of(subject: Subject) -> Sequence[Cue]:
+    """All cues of the response, even of a long one: its numbers are many."""
+    cues = subject.view(kept_cues)
+    return subject.view(find_cues) if cues is None else cues
+
+
 def _outcome(found: _Found, text: str) -> Outcome:
     reading, doubt = found
     if reading is None:
         return _ABSENT
     end = min(reading.end, reading.start + _QUOTE_LENGTH)
-    evidence = Evidence(text[reading.start : end], reading.start, end)
+    evidence = make_evidence(text[reading.start : end], reading.start, end)
     if doubt is None:
-        return Outcome("pass", "the response states it", 1.0, evidence)
-    return Outcome("unsure", f"found, but {doubt}", None, evidence)
+        return make_outcome("pass", "the response states it", 1.0, evidence)
+    return make_outcome("unsure", f"found, but {doubt}", None, evidence)
 
 
 def _check_answer(claim: Claim, expectation: Expectation, subject: Subject) -> Outcome:

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from tiered_eval.text.claims import Claim, significant_digits
+from tiered_eval.text.number_left import SPEAKING_WORDS
 from tiered_eval.text.number_marks import LINE_START, Page
 from tiered_eval.text.number_readings import parse_numbers, reading_of
+from tiered_eval.text.number_right import KNOWN, PLAIN_UNITS
 from tiered_eval.text.number_words import WORDS, values_alone
 from tiered_eval.text.numerals import NUMERAL
 from tiered_eval.text.readings import Reading
@@ -57,8 +60,8 @@ class Glance:
         if text.isascii() and len(text) <= _LONGEST:
             self._signs = signs_in(text)
             self._is_plain = JOINED not in self._signs
-            self._digits = text.encode().translate(None, _NOT_DIGITS).decode()
-            self._runs: list[tuple[re.Match[str], str]] | None = None
+            self._digits = _digits_in(text)
+            self._runs: list[re.Match[str]] | None = None
             self._page: Page | None = None
 
     def readings_for(self, claim: Claim) -> Sequence[Reading] | None:
@@ -80,7 +83,7 @@ class Glance:
     def has_numbers(self) -> bool:
         """Does the response hold any number at all?"""
         if self._is_plain and (
-            any(self._read.values()) or any(self._readings_at(run) for run, _ in self._numerals())
+            any(self._read.values()) or any(self._readings_at(run) for run in self._numerals())
         ):
             return True
         return bool(parse_numbers(self._text))
@@ -92,22 +95,20 @@ class Glance:
     def _readings_of(self, digits: str) -> Sequence[Reading] | None:
         """What the runs say that hold these significant digits; None where one does not stand alone."""
         found: list[Reading] = []
-        for run, own in self._numerals():
+        for run in self._numerals():
+            numeral = run[0]
             # A run without separators is one number; of others a part may be one.
-            if own == digits or (digits in own and not run[0].isdigit()):
+            if numeral.strip("0") == digits or (not numeral.isdigit() and digits in _digits_in(numeral)):
                 readings = self._readings_at(run)
                 if readings is None:
                     return None
                 found += readings
         return found
 
-    def _numerals(self) -> list[tuple[re.Match[str], str]]:
-        """The runs of digits and separators, with the digits of each."""
+    def _numerals(self) -> list[re.Match[str]]:
+        """The runs of digits and separators."""
         if self._runs is None:
-            self._runs = [
-                (run, run[0].strip("0") if run[0].isdigit() else "".join(filter(str.isdigit, run[0])))
-                for run in NUMERAL.finditer(self._text)
-            ]
+            self._runs = list(NUMERAL.finditer(self._text))
         return self._runs
 
     def _readings_at(self, run: re.Match[str]) -> Sequence[Reading] | None:
@@ -129,6 +130,38 @@ class Glance:
         # The number of a list item: one only if those before it are.
         return text[end : end + 1] not in (".", ")") or not LINE_START.search(text, max(0, start - 14), start)
 
-    def _read_run(self, run: re.Match[str]) -> list[Reading]:
+    def _read_run(self, run: re.Match[str]) -> Sequence[Reading]:
+        ordinary = _ordinary_reading(run)
+        if ordinary is not None:
+            return (ordinary,)
         page = self._page = self._page or Page(self._text)
         return [mark if isinstance(mark, Reading) else reading_of(page, mark) for mark in page.marks_at(run)]
+
+
+def _digits_in(text: str) -> str:
+    return text.encode().translate(None, _NOT_DIGITS).decode()
+
+
+_NO_LIMIT = "(?!(?:or|and|at|give) |minimum|max|tops|ish|approx)"
+_WORD_AFTER = re.compile(rf" {_NO_LIMIT}([a-z]{{3,}})(?=$|[,.;:!?\n]| {_NO_LIMIT})")
+
+
+def _ordinary_reading(run: re.Match[str]) -> Reading | None:
+    """What a whole number between two plain words says, such as "within 45 days"; None for any other.
+
+    A short cut through the reader, for the numbers that most claims are about.
+    """
+    text, (start, end), numeral = run.string, run.span(), run[0]
+    after = _WORD_AFTER.match(text, end)
+    if after is None or numeral[0] == "0" or not numeral.isdigit() or text[start - 1 : start] != " ":
+        return None
+    word = after[1]
+    unit = PLAIN_UNITS.get(word)
+    if unit is None and (word in KNOWN or word == "noon"):
+        return None
+    last = text[max(0, start - 24) : start].split()[-1:]
+    before = last[0] if last else ""
+    bare = before[:-1] if before[-1:] in (",", ".", ";", ":") else before
+    if not bare.isalpha() or not bare[-1].islower() or bare == "Rs" or before.lower() in SPEAKING_WORDS:
+        return None
+    return Reading("plain", start, after.end() if unit else end, Decimal(numeral), unit=unit)

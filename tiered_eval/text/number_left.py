@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tiered_eval.text.readings import Limit
 from tiered_eval.text.units import CURRENCY_SYMBOLS, find_currency, find_unit
 
-__all__ = ["Left", "look_left"]
+__all__ = ["SPEAKING_WORDS", "Left", "look_left"]
 
 
 class Left(NamedTuple):
@@ -72,6 +72,8 @@ _LABELS = frozenset(
 )
 """Words of a document's own parts: "Step 3" counts nothing."""
 _FILLERS = frozenset("a an the total us".split())
+SPEAKING_WORDS = _FILLERS.union(("minus", "negative"), _VERSION_WORDS, _LABELS, _QUALIFIERS, _QUALIFIER_ENDS)
+"""The last words before a number that may say something about it."""
 _QUALIFIER_SIGNS = frozenset("~≈±<>≤≥=")
 _DECORATION = "*\"'([`“‘"
 _REACH = 40

@@ -13,7 +13,7 @@ from tiered_eval.text.numerals import superscript
 from tiered_eval.text.readings import Limit
 from tiered_eval.text.units import SCALES, Unit, find_currency, find_unit, known_spellings
 
-__all__ = ["Right", "look_right"]
+__all__ = ["KNOWN", "PLAIN_UNITS", "Right", "look_right"]
 
 
 class Right(NamedTuple):
@@ -54,11 +54,11 @@ _SPACED_ALONE = frozenset("xbkmtdyvw")
 """Letters that are a unit when they touch the number, and hardly ever with a space between."""
 _UPPER_ONLY = frozenset(("ad", "bc", "ce", "bce"))
 _PER_FAMILIES = frozenset(("length", "data", "mass", "volume", "bits"))
-_KNOWN = frozenset(
+KNOWN = frozenset(
     ("%", "percent", "pct", "per", "mm", *SCALES, *_TWO_WORDS, *_ADJECTIVES, *known_spellings())
 )
 """All words that say something about a number before them: most words do not, and are dismissed at once."""
-_PLAIN_UNITS = {
+PLAIN_UNITS = {
     word: unit
     for word in known_spellings().difference(SCALES, _TWO_WORDS, _ADJECTIVES, _UPPER_ONLY)
     if word.isalpha() and len(word) > 2 and (unit := find_unit(word)) and unit.family not in _PER_FAMILIES
@@ -165,7 +165,7 @@ def _words_after(folded: str, lower: str, right: Right, *, has_currency: bool) -
     for _ in range(3):
         found = _NEXT.match(lower, right.end)
         if found is None or (
-            found["word"] not in _KNOWN and "/" not in found["word"] and found["word"][0] != "°"
+            found["word"] not in KNOWN and "/" not in found["word"] and found["word"][0] != "°"
         ):
             break
         more = _one_word(folded, lower, right, found, has_currency=has_currency)
@@ -182,7 +182,7 @@ def _one_word(
 ) -> Right | None:
     word, stop = found["word"], found.end()
     shown = folded[found.start("word") : stop]
-    if unit := _PLAIN_UNITS.get(shown):
+    if unit := PLAIN_UNITS.get(shown):
         return right._replace(end=stop, unit=unit)
     is_spaced = bool(found["gap"])
     if word in SCALES and not (is_spaced and len(word) == 1):

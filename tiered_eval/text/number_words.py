@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 from typing import NamedTuple
 
-__all__ = ["NUMBER_WORD", "WORDS", "WordNumber", "find_word_numbers", "values_alone"]
+__all__ = ["COUNTS", "NUMBER_WORD", "WORDS", "WordNumber", "find_word_numbers", "values_alone"]
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -57,6 +57,9 @@ _PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4} | {
 WORDS = frozenset(
     {*_CARDINALS, *_MAGNITUDES, *_ORDINALS, *_ORDINAL_MAGNITUDES, *_PARTS, "dozen"} - {"seconds"}
 )
+
+COUNTS = frozenset({*_CARDINALS, *_MAGNITUDES, "dozen"})
+"""The number words that others can be joined to."""
 
 
 def _alternation(words: frozenset[str]) -> str:

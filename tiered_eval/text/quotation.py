@@ -38,18 +38,24 @@ _SENTENCE_END = re.compile(r"[.!?](?=[\s\"”’)\]*]|$)|\n|[。！？]")
 
 def quotation_doubt(text: str, start: int, end: int) -> Literal["quoted", "asked"] | None:
     """Is ``text[start:end]`` part of somebody's words, or of a question?"""
-    if any(mark in text for mark in _QUOTE_MARKS) and _is_quoted(text, start, end):
+    if _has_quotation(text) and _is_quoted(text, start, end):
         return "quoted"
-    if ("?" in text or "？" in text) and _is_asked(text, end):
+    if ("?" in text or (not text.isascii() and "？" in text)) and _is_asked(text, end):
         return "asked"
     return None
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
     """Offsets of what stands between quotation marks, marks included; none that goes over a line end."""
-    if not any(mark in text for mark in _QUOTE_MARKS):
+    if not _has_quotation(text):
         return []
     return [quoted.span() for quoted in _QUOTED.finditer(text)]
+
+
+def _has_quotation(text: str) -> bool:
+    if text.isascii():
+        return '"' in text
+    return any(mark in text for mark in _QUOTE_MARKS)
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:

@@ -18,7 +18,7 @@ import re2
 
 from tiered_eval.text.cues import STEMS
 from tiered_eval.text.dates import MONTHS
-from tiered_eval.text.number_words import WORDS
+from tiered_eval.text.number_words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
 __all__ = ["CUE", "JOINED", "Sign", "signs_in"]
@@ -52,7 +52,8 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 def _joined() -> str:
-    word = _any_of(WORDS)
+    word, count = _any_of(WORDS), _any_of(COUNTS)
+    gap = "[- ](?:and |and a |an? |point )?"
     limits = (
         "more over above up older longer higher later greater upward upwards least minimum less fewer below under "
         "younger sooner earlier lower most maximum max tops so ish odd approximately approx take"
@@ -65,7 +66,7 @@ def _joined() -> str:
     month = _any_of(MONTHS)
     return "|".join(
         (
-            rf"\b(?:{word})(?:[- ](?:and |and a |an? |point )?(?:{word})\b| point[ -])",
+            rf"\b(?:{count})(?:{gap}(?:{word})\b| point[ -])|\b(?:half|quarter){gap}(?:{count})\b",
             rf"{end} *-[^\n]{{0,28}}?{start}",
             rf"{end}\s*(?:to|through|thru|until|till)\b(?s:.){{0,28}}?{start}",
             rf"\b(?:between|from)\s(?s:.){{0,28}}?{start}",
