@@ -19,7 +19,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from tiered_eval.errors import ConfigError, LedgerError
 from tiered_eval.ledger import Busy, Claim, Granted, Kept, Ledger, NoRoom, RunEntry, Totals, files
-from tiered_eval.ledger.files import APPLICATION_ID, connect, kind_of_mount
+from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, connect, kind_of_mount
 
 
 def make_claim(
@@ -323,7 +323,7 @@ def test_every_commit_survives_power_loss(ledger: Ledger):
         "journal_mode": "wal",
         "busy_timeout": 30_000,
         "application_id": APPLICATION_ID,
-        "user_version": 1,
+        "user_version": FORMAT,
     }
 
 

@@ -2,6 +2,8 @@
 
 from tiered_eval.ledger.book import Ledger
 from tiered_eval.ledger.entries import (
+    BatchEntry,
+    BatchLine,
     Busy,
     Claim,
     ClaimAnswer,
@@ -11,9 +13,12 @@ from tiered_eval.ledger.entries import (
     RunEntry,
     Totals,
     UnknownCall,
+    shares_of,
 )
 
 __all__ = [
+    "BatchEntry",
+    "BatchLine",
     "Busy",
     "Claim",
     "ClaimAnswer",
@@ -24,4 +29,5 @@ __all__ = [
     "RunEntry",
     "Totals",
     "UnknownCall",
+    "shares_of",
 ]

@@ -20,7 +20,10 @@ from types import TracebackType
 from typing import Any
 
 from tiered_eval.errors import LedgerError
+from tiered_eval.ledger import batches
 from tiered_eval.ledger.entries import (
+    BatchEntry,
+    BatchLine,
     Busy,
     Claim,
     ClaimAnswer,
@@ -31,6 +34,7 @@ from tiered_eval.ledger.entries import (
     Totals,
     UnknownCall,
     seal_of,
+    shares_of,
 )
 from tiered_eval.ledger.files import connect, open_checked, write_witness
 from tiered_eval.ledger.owner import Owner, is_alive, remove_dead_locks
@@ -39,13 +43,17 @@ from tiered_eval.ledger.writer import Writer
 __all__ = ["Ledger"]
 
 KEPT = "key, model, payload, cost, seal, at"
+CHARGE_ROW = """
+INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at)
+SELECT key, scope, run, model, kind, attempt, ?, ?, ? FROM call WHERE key = ?
+"""
 MOVE_TO_LOST = """
 INSERT INTO lost (key, scope, run, model, kind, attempt, bound, why, at)
 SELECT key, scope, run, model, kind, attempt, bound, ?, ? FROM call WHERE {where}
 """
 NOTE = "note:"
 """Begins the names of notes, so that none can be taken for the ledger's own."""
-HELD_BY_US = "key = ? AND owner = ? AND attempt = ? AND state = 'reserved'"
+HELD_BY_US = "key IN ({marks}) AND owner = ? AND attempt = ? AND state = 'reserved'"
 
 
 def _now() -> str:
@@ -201,26 +209,24 @@ class Ledger:
 
     def settle(self, claim: Claim, *, cost: int, payload: str) -> asyncio.Future[None]:
         """Book the cost and keep the reply, together."""
-        seal = seal_of(claim.key, payload)
-        statement = (
-            "UPDATE call SET state = 'settled', cost = ?, payload = ?, seal = ?, at = ?, bound = 0 "
-            f"WHERE {HELD_BY_US}"
-        )
+        return self.settle_pack(claim, cost=cost, payloads=(payload,))
 
-        def work(connection: sqlite3.Connection) -> None:
-            values = (cost, payload, seal, self._now(), *self._held(claim))
-            if connection.execute(statement, values).rowcount:
-                _move(connection, claim.scope, settled=cost, reserved=-claim.bound)
-            else:
-                self._charge(connection, claim, cost, "settled after its claim had ended")
+    def settle_pack(self, claim: Claim, *, cost: int, payloads: Sequence[str | None]) -> asyncio.Future[None]:
+        """The same for a call that answered several questions: equal shares, each answer under its own key.
 
-        return self._writer.submit(work)
+        ``payloads`` are in the order of ``claim.keys``; None for an answer that cannot be used: billed, not kept.
+        """
+        answers = [
+            (key, share, payload, None if payload is None else seal_of(key, payload))
+            for key, share, payload in zip(claim.keys, shares_of(cost, len(payloads)), payloads, strict=True)
+        ]
+        return self._writer.submit(lambda connection: self._settle(connection, claim, cost, answers))
 
     def charge(self, claim: Claim, *, cost: int, why: str) -> asyncio.Future[None]:
         """Book a cost without a reply to keep: an unreadable answer, or vectors, which live elsewhere."""
 
         def work(connection: sqlite3.Connection) -> None:
-            held = connection.execute(f"DELETE FROM call WHERE {HELD_BY_US}", self._held(claim)).rowcount
+            held = self._let_go(connection, claim)
             _move(connection, claim.scope, reserved=-claim.bound if held else 0)
             self._charge(connection, claim, cost, why)
 
@@ -230,9 +236,9 @@ class Ledger:
         """The call may have been billed: it stays charged at its bound, and is listed."""
 
         def work(connection: sqlite3.Connection) -> None:
-            held = self._held(claim)
-            connection.execute(MOVE_TO_LOST.format(where=HELD_BY_US), (why, self._now(), *held))
-            if connection.execute(f"DELETE FROM call WHERE {HELD_BY_US}", held).rowcount:
+            where, held = self._held(claim)
+            connection.execute(MOVE_TO_LOST.format(where=where), (why, self._now(), *held))
+            if self._let_go(connection, claim):
                 _move(connection, claim.scope, unknown=claim.bound, reserved=-claim.bound)
 
         return self._writer.submit(work)
@@ -241,10 +247,51 @@ class Ledger:
         """The call was not billed, or was never made. Without effect where the claim was not granted."""
 
         def work(connection: sqlite3.Connection) -> None:
-            if connection.execute(f"DELETE FROM call WHERE {HELD_BY_US}", self._held(claim)).rowcount:
+            if self._let_go(connection, claim):
                 _move(connection, claim.scope, reserved=-claim.bound)
 
         return self._writer.submit(work)
+
+    # ── batches ──────────────────────────────────────────────────────────────────────────────────
+
+    def open_batch(
+        self, name: str, model: str, lines: Sequence[BatchLine]
+    ) -> asyncio.Future[list[ClaimAnswer]]:
+        """Ask for the keys and the money of all calls of a batch, and note that it is about to be submitted.
+
+        Answers are in the order of ``lines``; those that are granted make the batch.
+        """
+
+        def work(connection: sqlite3.Connection) -> list[ClaimAnswer]:
+            answers = [self._claim(connection, line.claim) for line in lines]
+            granted = [
+                line for line, answer in zip(lines, answers, strict=True) if isinstance(answer, Granted)
+            ]
+            batches.note_intent(connection, name, model, granted, owner=self._owner.name, at=self._now())
+            return answers
+
+        return self._writer.submit(work)
+
+    def note_batch(self, name: str, handle: str) -> asyncio.Future[None]:
+        """Write down what the vendor finds a batch by, before anybody waits for it."""
+        return self._writer.submit(lambda connection: batches.note_handle(connection, name, handle))
+
+    def close_batch(self, name: str, *, why: str) -> asyncio.Future[None]:
+        """Forget a batch. A call of it that has not been ended may have been billed, and is lost for that reason."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            _lose_all_of(connection, batches.owner_of(name), self._now(), why)
+            batches.forget(connection, name)
+
+        return self._writer.submit(work)
+
+    def adopt_batches(self) -> asyncio.Future[list[BatchEntry]]:
+        """Take over the batches of processes that are no more, with what of them is not settled yet."""
+        return self._writer.submit(
+            lambda connection: batches.adopt(
+                connection, us=self._owner.name, is_dead=lambda owner: not is_alive(self._locks, owner)
+            )
+        )
 
     # ── runs ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -290,24 +337,51 @@ class Ledger:
         return entry
 
     def _claim(self, connection: sqlite3.Connection, claim: Claim) -> ClaimAnswer:
-        row = connection.execute(
-            f"SELECT {KEPT}, state, owner FROM call WHERE key = ?", (claim.key,)
-        ).fetchone()
-        if row is not None and (answer := self._answer_from(connection, claim, row)) is not None:
-            return answer
+        for key in claim.keys:
+            row = connection.execute(
+                f"SELECT {KEPT}, state, owner FROM call WHERE key = ?", (key,)
+            ).fetchone()
+            if row is not None and (answer := self._answer_from(connection, claim, row)) is not None:
+                return answer
         room = self._room(connection, claim)
         if room is not None:
             return room
-        connection.execute(
-            "INSERT INTO call (key, scope, run, model, kind, state, bound, owner, attempt, at) "
-            "VALUES (?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?)",
-            (
-                *(claim.key, claim.scope, claim.run, claim.model, claim.kind, claim.bound),
-                *(self._owner.name, claim.attempt, self._now()),
-            ),
-        )
+        questions = ((claim.key, claim.kind), *claim.others)
+        for (key, kind), bound in zip(questions, shares_of(claim.bound, len(questions)), strict=True):
+            connection.execute(
+                "INSERT INTO call (key, scope, run, model, kind, state, bound, owner, attempt, at) "
+                "VALUES (?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?)",
+                (
+                    *(key, claim.scope, claim.run, claim.model, kind, bound),
+                    *(self._owner_of(claim), claim.attempt, self._now()),
+                ),
+            )
         _move(connection, claim.scope, reserved=claim.bound)
         return Granted(claim=claim)
+
+    def _settle(
+        self,
+        connection: sqlite3.Connection,
+        claim: Claim,
+        cost: int,
+        answers: Sequence[tuple[str, int, str | None, bytes | None]],
+    ) -> None:
+        where, held = self._held(claim)
+        still_held = connection.execute(f"SELECT count(*) FROM call WHERE {where}", held).fetchone()[0]
+        if not still_held:
+            self._charge(connection, claim, cost, "settled after its claim had ended")
+            return
+        for key, share, payload, seal in answers:
+            if payload is None:
+                connection.execute(CHARGE_ROW, (share, "answer unusable", self._now(), key))
+                connection.execute("DELETE FROM call WHERE key = ?", (key,))
+            else:
+                connection.execute(
+                    "UPDATE call SET state = 'settled', cost = ?, payload = ?, seal = ?, at = ?, owner = ?, bound = 0 "
+                    "WHERE key = ?",
+                    (share, payload, seal, self._now(), self._owner.name, key),
+                )
+        _move(connection, claim.scope, settled=cost, reserved=-claim.bound)
 
     def _answer_from(
         self, connection: sqlite3.Connection, claim: Claim, row: Sequence[object]
@@ -319,16 +393,13 @@ class Ledger:
             if kept is not None and kept.seal != claim.distrusted:
                 return kept
             # Unreadable: its cost stays booked, its place is free.
-            connection.execute(
-                "INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at) SELECT key, scope, run, "
-                "model, kind, attempt, cost, 'kept reply unreadable', ? FROM call WHERE key = ?",
-                (self._now(), claim.key),
-            )
-            connection.execute("DELETE FROM call WHERE key = ?", (claim.key,))
+            key, cost = kept_row[0], kept_row[3]
+            connection.execute(CHARGE_ROW, (cost, "kept reply unreadable", self._now(), key))
+            connection.execute("DELETE FROM call WHERE key = ?", (key,))
             return None
-        if owner == self._owner.name or is_alive(self._locks, str(owner)):
+        if owner == self._owner.name or batches.is_batch(str(owner)) or is_alive(self._locks, str(owner)):
             return Busy(owner=str(owner))
-        _lose_all_of(connection, str(owner), self._now())
+        _lose_all_of(connection, str(owner), self._now(), "its process ended")
         return None
 
     def _room(self, connection: sqlite3.Connection, claim: Claim) -> NoRoom | None:
@@ -352,8 +423,18 @@ class Ledger:
         )
         _move(connection, claim.scope, settled=cost)
 
-    def _held(self, claim: Claim) -> tuple[str, str, int]:
-        return claim.key, self._owner.name, claim.attempt
+    def _held(self, claim: Claim) -> tuple[str, tuple[object, ...]]:
+        """What finds the rows of a claim that has not ended: a condition, and its values."""
+        marks = ",".join("?" * len(claim.keys))
+        return HELD_BY_US.format(marks=marks), (*claim.keys, self._owner_of(claim), claim.attempt)
+
+    def _owner_of(self, claim: Claim) -> str:
+        return self._owner.name if claim.batch is None else batches.owner_of(claim.batch)
+
+    def _let_go(self, connection: sqlite3.Connection, claim: Claim) -> bool:
+        """Remove a claim that is still held; False where it has ended already."""
+        where, held = self._held(claim)
+        return connection.execute(f"DELETE FROM call WHERE {where}", held).rowcount > 0
 
     def _read(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         try:
@@ -392,9 +473,10 @@ def _lose_orphans(connection: sqlite3.Connection, locks: Path, at: str) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         owners = connection.execute("SELECT DISTINCT owner FROM call WHERE state = 'reserved'").fetchall()
-        dead = [owner for (owner,) in owners if not is_alive(locks, owner)]
+        # What travels in a batch is at the vendor, and can still be fetched.
+        dead = [owner for (owner,) in owners if not batches.is_batch(owner) and not is_alive(locks, owner)]
         for owner in dead:
-            _lose_all_of(connection, owner, at)
+            _lose_all_of(connection, owner, at, "its process ended")
         connection.execute("COMMIT")
     except (sqlite3.Error, OSError):
         connection.execute("ROLLBACK")
@@ -402,11 +484,11 @@ def _lose_orphans(connection: sqlite3.Connection, locks: Path, at: str) -> None:
     remove_dead_locks(locks)
 
 
-def _lose_all_of(connection: sqlite3.Connection, owner: str, at: str) -> None:
+def _lose_all_of(connection: sqlite3.Connection, owner: str, at: str, why: str) -> None:
     where = "owner = ? AND state = 'reserved'"
     for scope, bound in connection.execute(
         f"SELECT scope, sum(bound) FROM call WHERE {where} GROUP BY scope", (owner,)
     ).fetchall():
         _move(connection, scope, unknown=bound, reserved=-bound)
-    connection.execute(MOVE_TO_LOST.format(where=where), ("its process ended", at, owner))
+    connection.execute(MOVE_TO_LOST.format(where=where), (why, at, owner))
     connection.execute(f"DELETE FROM call WHERE {where}", (owner,))

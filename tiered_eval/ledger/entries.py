@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 __all__ = [
+    "BatchEntry",
+    "BatchLine",
     "Busy",
     "Claim",
     "ClaimAnswer",
@@ -17,6 +19,7 @@ __all__ = [
     "Totals",
     "UnknownCall",
     "seal_of",
+    "shares_of",
 ]
 
 
@@ -36,6 +39,15 @@ class Claim:
     attempt: int = 0
     distrusted: bytes | None = None
     """Seal of a kept reply that could not be read: it is replaced, its cost stays booked."""
+    others: tuple[tuple[str, str], ...] = ()
+    """(key, kind) of the further questions that the call answers. They share its money, and are granted together or
+    not at all; each answer is kept under its own key."""
+    batch: str | None = None
+    """Name of the batch that the call travels in: it then belongs to the batch, and outlives the process."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key, *(key for key, _ in self.others))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +114,30 @@ class UnknownCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BatchLine:
+    """One call of a batch: what was set aside for it, and how its result is found and checked."""
+
+    claim: Claim
+    custom_id: str
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchEntry:
+    """A batch that was handed to a vendor, or was about to be."""
+
+    name: str
+    model: str
+    """As configured, with its provider."""
+    handle: str | None
+    """JSON that the vendor finds it by; None where the process ended before the vendor's answer was written."""
+    at: str
+    """Before it was submitted, in UTC."""
+    lines: tuple[BatchLine, ...]
+    """Those that have not been settled yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
     """One run of a suite, for ``tiered-eval show``."""
 
@@ -121,3 +157,9 @@ class RunEntry:
 def seal_of(key: str, payload: str) -> bytes:
     """Checksum that binds a payload to its key: a reply that was altered or moved is a miss."""
     return hashlib.blake2b(f"{key}\0{payload}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def shares_of(total: int, count: int) -> list[int]:
+    """``total`` in ``count`` equal shares, exactly: the first takes what does not divide."""
+    share = total // count
+    return [total - share * (count - 1), *[share] * (count - 1)]

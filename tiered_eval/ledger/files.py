@@ -20,7 +20,7 @@ __all__ = ["APPLICATION_ID", "FORMAT", "connect", "kind_of_mount", "open_checked
 
 APPLICATION_ID = 0x7E5A_1ED6
 """Marks the file as ours, for ``file(1)`` and for us."""
-FORMAT = 1
+FORMAT = 2
 BUSY_TIMEOUT_S = 30.0
 NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs"}
 """Their locks are not to be relied on, which SQLite's documentation of WAL says as well."""
@@ -53,6 +53,17 @@ CREATE TABLE lost (
 """
 """``call`` holds calls in flight and kept replies; ``charge`` what was billed without a reply to keep;
 ``lost`` what may have been billed. ``budget`` holds the sums, changed in the same transactions."""
+
+BATCH_SCHEMA = """
+CREATE TABLE batch (
+    name TEXT PRIMARY KEY, model TEXT NOT NULL, owner TEXT NOT NULL, handle TEXT, at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE batch_item (
+    batch TEXT NOT NULL, custom_id TEXT NOT NULL, nonce TEXT NOT NULL, keys TEXT NOT NULL,
+    PRIMARY KEY (batch, custom_id)
+) WITHOUT ROWID;
+"""
+"""Since format 2: the batches that have not been fetched yet. The calls in one are rows of ``call`` that it owns."""
 
 SUMS = """
 SELECT
@@ -92,7 +103,7 @@ def open_checked(home: Path) -> sqlite3.Connection:
         connection = connect(path)
         _check_origin(connection, path)
         _use_wal(connection, path)
-        _create_if_new(connection)
+        _bring_up_to_date(connection)
         _check_content(connection, path)
     except sqlite3.DatabaseError as error:
         if connection is not None:
@@ -194,21 +205,27 @@ def _use_wal(connection: sqlite3.Connection, path: Path) -> None:
     raise LedgerError(f"{path}: another process keeps the ledger locked; try again when it has ended")
 
 
-def _create_if_new(connection: sqlite3.Connection) -> None:
+def _bring_up_to_date(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-            for statement in SCHEMA.split(";"):
-                if statement.strip():
-                    connection.execute(statement)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0:
+            _make_tables(connection, SCHEMA)
             connection.execute("INSERT INTO meta VALUES ('id', ?)", (uuid.uuid4().hex,))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        if version < FORMAT:
+            _make_tables(connection, BATCH_SCHEMA)
             connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
     except sqlite3.Error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _make_tables(connection: sqlite3.Connection, schema: str) -> None:
+    for statement in filter(str.strip, schema.split(";")):
+        connection.execute(statement)
 
 
 def _check_content(connection: sqlite3.Connection, path: Path) -> None:
