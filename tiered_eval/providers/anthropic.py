@@ -3,8 +3,9 @@
 The one idea: what a model takes is in one table (:data:`MODELS`). A model that is not in it is treated like the
 current ones: effort is sent, sampling parameters are not, and thinking is left as the model has it.
 
-A refusal is an answer, with usage: it comes back as a reply whose ``stop_reason`` says so. Caching is not asked
-for. Reads ``ANTHROPIC_API_KEY`` (or the SDK's other credentials) and ``ANTHROPIC_BASE_URL``.
+A refusal is an answer, with usage: it comes back as a reply whose ``stop_reason`` says so. Caching is asked for
+only where the request says so, see ``caching``. Reads ``ANTHROPIC_API_KEY`` (or the SDK's other credentials) and
+``ANTHROPIC_BASE_URL``.
 """
 
 from __future__ import annotations
@@ -17,13 +18,24 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.providers.failures import failure_from_error_in_reply, unreadable
+from tiered_eval.providers.caching import cache_time
+from tiered_eval.providers.failures import Scrubber, failure_from_error_in_reply, unreadable
 from tiered_eval.providers.sdk import HttpReply, SdkClient, is_loopback, sendable
 from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.usage import bounded_usage, count_in
 from tiered_eval.records import ModelReply, ModelRequest, StopReason, Usage
 
-__all__ = ["MODELS", "AnthropicProvider", "ModelRules", "rules_for"]
+__all__ = [
+    "MESSAGES_PATH",
+    "MODELS",
+    "AnthropicClient",
+    "AnthropicProvider",
+    "ModelRules",
+    "messages_body",
+    "open_client",
+    "reply_from_message",
+    "rules_for",
+]
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 MESSAGES_PATH = "/v1/messages"
@@ -76,7 +88,9 @@ def rules_for(model: str) -> ModelRules:
     return MODELS[max(starts, key=len)] if starts else _UNKNOWN
 
 
-class _Client(SdkClient):
+class AnthropicClient(SdkClient):
+    """The SDK's client for Anthropic, or for a server that speaks its language."""
+
     def __init__(self, settings: ProviderSettings, *, base_url: str) -> None:
         super().__init__(
             settings,
@@ -121,6 +135,12 @@ def _has_other_credentials() -> bool:
     return (Path(folder) if folder else Path.home() / ".config" / "anthropic").is_dir()
 
 
+def open_client(settings: ProviderSettings, name: str) -> AnthropicClient:
+    """A client from the settings and the environment."""
+    base_url = settings.base_urls.get(name) or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_BASE_URL
+    return AnthropicClient(settings, base_url=base_url)
+
+
 class AnthropicProvider:
     """Chat models of Anthropic.
 
@@ -130,8 +150,7 @@ class AnthropicProvider:
 
     def __init__(self, settings: ProviderSettings, *, name: str = "anthropic") -> None:
         self.name = name
-        base_url = settings.base_urls.get(name) or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_BASE_URL
-        self._client = _Client(settings, base_url=base_url)
+        self._client = open_client(settings, name)
         self.origin = self._client.origin
 
     def check(self) -> None:
@@ -146,52 +165,66 @@ class AnthropicProvider:
         self, request: ModelRequest, *, model: str, nonce: str, timeout_s: float
     ) -> ModelReply:
         """Make one attempt; see :class:`tiered_eval.providers.base.Provider`."""
-        body = _body(request, model=model, nonce=nonce)
+        body = messages_body(request, model=model, nonce=nonce)
         answer = await self._client.post(MESSAGES_PATH, body, model=model, timeout_s=timeout_s)
-        return self._reply(answer, request, model=model, nonce=nonce)
+        return reply_from_message(answer, request, model=model, nonce=nonce, scrub=self._client.scrub)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    def _reply(self, answer: HttpReply, request: ModelRequest, *, model: str, nonce: str) -> ModelReply:
-        value = answer.value
-        counted = _usage(value.get("usage"))
-        if error := value.get("error"):
-            raise failure_from_error_in_reply(
-                error, model=model, request_id=answer.request_id, usage=counted, scrub=self._client.scrub
-            )
-        content, reason = value.get("content"), value.get("stop_reason")
-        if not isinstance(content, list):
-            raise unreadable(
-                "the answer holds no content",
-                json.dumps(value)[:10_000],
-                model=model,
-                request_id=answer.request_id,
-                scrub=self._client.scrub,
-                usage=counted,
-            )
-        returned = value.get("model")
-        return ModelReply(
-            text=_text_of(content),
-            stop_reason=_ENDINGS.get(str(reason), "other"),
-            model=returned if isinstance(returned, str) and returned else model,
-            usage=counted or bounded_usage(request, nonce),
-            nonce=nonce,
-            request_id=answer.request_id,
-            limits=answer.limits,
-            latency_s=answer.latency_s,
-            refusal=_refusal(value) if reason == "refusal" else None,
+
+def reply_from_message(
+    answer: HttpReply, request: ModelRequest | None, *, model: str, nonce: str, scrub: Scrubber
+) -> ModelReply:
+    """The reply in a message.
+
+    Args:
+        request: bounds what was used where the message does not say; without it such a message is unreadable.
+
+    Raises:
+        ProviderError: it holds an error instead, with the class that its code would have had as a status.
+        UnreadableReply: there is no content in it.
+    """
+    value = answer.value
+    counted = _usage(value.get("usage"))
+    if error := value.get("error"):
+        raise failure_from_error_in_reply(
+            error, model=model, request_id=answer.request_id, usage=counted, scrub=scrub
         )
+    content, reason = value.get("content"), value.get("stop_reason")
+    usage = counted or (bounded_usage(request, nonce) if request is not None else None)
+    if not isinstance(content, list) or usage is None:
+        raise unreadable(
+            f"the answer holds no {'content' if usage is not None else 'token counts'}",
+            json.dumps(value)[:10_000],
+            model=model,
+            request_id=answer.request_id,
+            scrub=scrub,
+            usage=counted,
+        )
+    returned = value.get("model")
+    return ModelReply(
+        text=_text_of(content),
+        stop_reason=_ENDINGS.get(str(reason), "other"),
+        model=returned if isinstance(returned, str) and returned else model,
+        usage=usage,
+        nonce=nonce,
+        request_id=answer.request_id,
+        limits=answer.limits,
+        latency_s=answer.latency_s,
+        refusal=_refusal(value) if reason == "refusal" else None,
+    )
 
 
-def _body(request: ModelRequest, *, model: str, nonce: str) -> dict[str, Any]:
+def messages_body(request: ModelRequest, *, model: str, nonce: str, in_batch: bool = False) -> dict[str, Any]:
+    """A request's JSON, the same alone and as the ``params`` of an item of a batch."""
     rules = rules_for(model)
     output: dict[str, Any] = {"format": {"type": "json_schema", "schema": _supported(request.schema)}}
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": request.max_tokens,
-        "system": sendable(request.system),
+        "system": _system(request, time=cache_time(request, model=f"anthropic:{model}", in_batch=in_batch)),
         "messages": [{"role": "user", "content": sendable(request.user_text(nonce))}],
         "output_config": output,
     }
@@ -206,6 +239,14 @@ def _body(request: ModelRequest, *, model: str, nonce: str) -> dict[str, Any]:
     if request.temperature is not None and rules.takes_sampling:
         body["temperature"] = request.temperature
     return body
+
+
+def _system(request: ModelRequest, *, time: Literal["off", "5m", "1h"]) -> str | list[dict[str, Any]]:
+    text = sendable(request.system)
+    if time == "off":
+        return text
+    # The front ends here: what follows is another text each time.
+    return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral", "ttl": time}}]
 
 
 _UNSUPPORTED = frozenset(

@@ -147,6 +147,9 @@ class BatchProvider(Protocol):
     ) -> AsyncIterator[BatchResult]:
         """What became of each item, in any order, once the batch has ended. May be read again.
 
+        A line that cannot be read comes with an empty id. An item about which the vendor says a second thing gets a
+        second result, an error: neither of the two can be believed.
+
         Args:
             items: by id. Their replies carry their nonces, and those without token counts are bounded by them; an
                 item that the vendor does not mention gets a result as well. Without them a reply's nonce is

@@ -40,12 +40,14 @@ def chat_body(
     limit_field: str,
     json_mode: JsonMode = "json_schema",
     system_role: str = "system",
+    system_ends_front: bool = False,
 ) -> dict[str, Any]:
     """A request's JSON, without what depends on the model (effort, sampling).
 
     Args:
         limit_field: what the server calls the bound on generated tokens.
         system_role: of the instructions.
+        system_ends_front: the server is to keep the prompt up to the end of the instructions.
     """
     system = request.system
     if json_mode != "json_schema":
@@ -54,7 +56,7 @@ def chat_body(
     body: dict[str, Any] = {
         "model": model,
         "messages": [
-            {"role": system_role, "content": sendable(system)},
+            {"role": system_role, "content": _front(system) if system_ends_front else sendable(system)},
             {"role": "user", "content": sendable(request.user_text(nonce))},
         ],
         limit_field: request.max_tokens,
@@ -69,7 +71,7 @@ def chat_body(
 
 def reply_from_chat(
     answer: HttpReply,
-    request: ModelRequest,
+    request: ModelRequest | None,
     *,
     model: str,
     nonce: str,
@@ -79,6 +81,7 @@ def reply_from_chat(
     """The reply in a 200.
 
     Args:
+        request: bounds what was used where the server does not say; without it such a reply is unreadable.
         cost_usd: what the server says that it charged, where it does.
 
     Raises:
@@ -94,9 +97,10 @@ def reply_from_chat(
             error, model=model, request_id=answer.request_id, usage=counted, scrub=scrub
         )
     message = choice.get("message")
-    if not isinstance(message, Mapping):
+    usage = counted or (bounded_usage(request, nonce, cost_usd=cost_usd) if request is not None else None)
+    if not isinstance(message, Mapping) or usage is None:
         raise unreadable(
-            "the answer holds no choice",
+            f"the answer holds no {'choice' if usage is not None else 'token counts'}",
             json.dumps(value)[:10_000],
             model=model,
             request_id=answer.request_id,
@@ -112,13 +116,18 @@ def reply_from_chat(
         text=text,
         stop_reason="refusal" if isinstance(refusal, str) and refusal else ending,
         model=returned if isinstance(returned, str) and returned else model,
-        usage=counted or bounded_usage(request, nonce, cost_usd=cost_usd),
+        usage=usage,
         nonce=nonce,
         request_id=answer.request_id,
         limits=answer.limits,
         latency_s=answer.latency_s,
         refusal=refusal if isinstance(refusal, str) and refusal else None,
     )
+
+
+def _front(text: str) -> list[dict[str, Any]]:
+    """Instructions that the server is to keep."""
+    return [{"type": "text", "text": sendable(text), "prompt_cache_breakpoint": {"mode": "explicit"}}]
 
 
 def _first(choices: Any) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiered_eval.errors import ConfigError
+from tiered_eval.providers.caching import cache_time, front_key
 from tiered_eval.providers.chat import CHAT_PATH, chat_body, reply_from_chat
 from tiered_eval.providers.failures import failure_from_error_in_reply, unreadable
 from tiered_eval.providers.sdk import HttpReply, SdkClient, is_loopback, sendable
@@ -24,7 +25,17 @@ from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.usage import count_in
 from tiered_eval.records import EmbeddingReply, ModelReply, ModelRequest, Usage
 
-__all__ = ["MODELS", "ModelRules", "OpenAIClient", "OpenAIEmbeddings", "OpenAIProvider", "rules_for"]
+__all__ = [
+    "MODELS",
+    "ModelRules",
+    "OpenAIClient",
+    "OpenAIEmbeddings",
+    "OpenAIProvider",
+    "completion_body",
+    "embed",
+    "open_client",
+    "rules_for",
+]
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 EMBEDDINGS_PATH = "/embeddings"
@@ -41,7 +52,7 @@ class ModelRules:
     """Does it take ``reasoning_effort``? Then sampling parameters only go with effort ``none``."""
     efforts: frozenset[str] = frozenset({"none", "low", "medium", "high", "xhigh", "max"})
     caches_unasked: bool = False
-    """Does it cache prompts unasked and charge for writing them? Judge calls share too little to gain by it."""
+    """Does it cache prompts unasked, whole, and charge for writing them?"""
 
 
 _NO_NONE = frozenset({"low", "medium", "high", "xhigh", "max"})
@@ -132,8 +143,7 @@ class OpenAIProvider:
         self, request: ModelRequest, *, model: str, nonce: str, timeout_s: float
     ) -> ModelReply:
         """Make one attempt; see :class:`tiered_eval.providers.base.Provider`."""
-        body = chat_body(request, model=model, nonce=nonce, limit_field="max_completion_tokens")
-        body |= _settings_for(request, rules_for(model))
+        body = completion_body(request, model=model, nonce=nonce)
         answer = await self._client.post(CHAT_PATH, body, model=model, timeout_s=timeout_s)
         return reply_from_chat(answer, request, model=model, nonce=nonce, scrub=self._client.scrub)
 
@@ -207,16 +217,34 @@ async def embed(
     )
 
 
+def completion_body(
+    request: ModelRequest, *, model: str, nonce: str, in_batch: bool = False
+) -> dict[str, Any]:
+    """A request's JSON, the same alone and as the ``body`` of an item of a batch."""
+    rules = rules_for(model)
+    is_kept = cache_time(request, model=f"openai:{model}", in_batch=in_batch) != "off"
+    body = chat_body(
+        request,
+        model=model,
+        nonce=nonce,
+        limit_field="max_completion_tokens",
+        system_ends_front=is_kept and rules.caches_unasked,
+    )
+    if is_kept:
+        body["prompt_cache_key"] = front_key(request)
+    if rules.caches_unasked:
+        # Explicit: only what is marked is written, and charged for writing; the judged text never is.
+        body["prompt_cache_options"] = {"mode": "explicit"}
+    return body | _settings_for(request, rules)
+
+
 def _settings_for(request: ModelRequest, rules: ModelRules) -> dict[str, Any]:
-    """Effort, sampling and caching, as far as the model takes them."""
+    """Effort and sampling, as far as the model takes them."""
     found: dict[str, Any] = {}
     if rules.has_effort and request.effort is not None:
         found["reasoning_effort"] = _nearest_effort(request.effort, rules.efforts)
     if request.temperature is not None and (not rules.has_effort or found.get("reasoning_effort") == "none"):
         found["temperature"] = request.temperature
-    if rules.caches_unasked:
-        # Explicit, without any breakpoint: nothing is written, so nothing is charged for writing.
-        found["prompt_cache_options"] = {"mode": "explicit"}
     return found
 
 

@@ -14,7 +14,7 @@ import importlib
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -60,6 +60,7 @@ class _Sending:
     method: Literal["get", "post"]
     path: str
     body: Mapping[str, Any] | None = None
+    content: bytes | None = None
     files: Any = None
     options: Mapping[str, Any] = field(default_factory=dict)
     stream: bool = False
@@ -73,7 +74,12 @@ class _Sending:
                 self.path, cast_to=httpx2.Response, options=dict(self.options), stream=self.stream
             )
         return await client.post(
-            self.path, cast_to=httpx2.Response, body=self.body, files=self.files, options=dict(self.options)
+            self.path,
+            cast_to=httpx2.Response,
+            body=self.body,
+            content=self.content,
+            files=self.files,
+            options=dict(self.options),
         )
 
 
@@ -139,6 +145,13 @@ class SdkClient(ABC):
         """
         return await self._exchange(_Sending("post", path, body=body), model=model, timeout_s=timeout_s)
 
+    async def post_bytes(self, path: str, content: bytes, *, model: str, timeout_s: float) -> HttpReply:
+        """Make one attempt with JSON that is written already; raises as :meth:`post`."""
+        sending = _Sending(
+            "post", path, content=content, options={"headers": {"Content-Type": "application/json"}}
+        )
+        return await self._exchange(sending, model=model, timeout_s=timeout_s)
+
     async def get(self, path: str, *, model: str, timeout_s: float) -> HttpReply:
         """Ask for something that is there already; raises as :meth:`post`."""
         return await self._exchange(_Sending("get", path), model=model, timeout_s=timeout_s)
@@ -163,7 +176,7 @@ class SdkClient(ABC):
         )
         return await self._exchange(sending, model=model, timeout_s=timeout_s)
 
-    async def lines(self, path: str, *, model: str, timeout_s: float) -> AsyncIterator[bytes]:
+    async def lines(self, path: str, *, model: str, timeout_s: float) -> AsyncGenerator[bytes, None]:
         """The lines of a long answer, as they come; raises as :meth:`post`.
 
         Args:

@@ -7,13 +7,22 @@ nothing silently. The bound that takes its place is the one that was reserved.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from tiered_eval.records import ModelRequest, Usage
+from tiered_eval.records import DecisionRequest, ModelRequest, Usage
 
-__all__ = ["bounded_usage", "count_in", "dollars_from", "input_bound", "usage_from_chat"]
+__all__ = [
+    "bounded_decision_usage",
+    "bounded_usage",
+    "count_in",
+    "dollars_from",
+    "input_bound",
+    "usage_from_chat",
+    "usage_from_responses",
+]
 
 _PER_MESSAGE = 16
 _FIXED = 512
@@ -21,9 +30,7 @@ _FIXED = 512
 
 def input_bound(request: ModelRequest, nonce: str) -> int:
     """Tokens that a prompt cannot exceed: a byte-level tokenizer makes at most one a byte."""
-    texts = (request.system, request.user_text(nonce), json.dumps(dict(request.schema)))
-    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    return size + len(texts) * _PER_MESSAGE + _FIXED
+    return _bound((request.system, request.user_text(nonce), json.dumps(dict(request.schema))))
 
 
 def bounded_usage(request: ModelRequest, nonce: str, *, cost_usd: Decimal | None = None) -> Usage:
@@ -36,13 +43,39 @@ def bounded_usage(request: ModelRequest, nonce: str, *, cost_usd: Decimal | None
     )
 
 
+def bounded_decision_usage(request: DecisionRequest, nonce: str) -> Usage:
+    """The most that a decision can have used, for a server that does not say. Its answers are not text."""
+    texts = [request.system, request.user_text(nonce)]
+    for question in request.questions:
+        texts += [question.name, question.instructions]
+        for option in (question.options or {}).items():
+            texts += option
+    return Usage(input_tokens=_bound(texts), output_tokens=0, is_estimated=True)
+
+
+def _bound(texts: Sequence[str]) -> int:
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    return size + len(texts) * _PER_MESSAGE + _FIXED
+
+
 def usage_from_chat(value: Any, *, service_tier: Any, cost_usd: Decimal | None = None) -> Usage | None:
     """From the ``usage`` of Chat Completions; None where it is not there or makes no sense."""
-    input_tokens, output_tokens = count_in(value, "prompt_tokens"), count_in(value, "completion_tokens")
+    usage = _usage(value, "prompt", "completion")
+    tier = service_tier if isinstance(service_tier, str) else None
+    return None if usage is None else replace(usage, service_tier=tier, cost_usd=cost_usd)
+
+
+def usage_from_responses(value: Any) -> Usage | None:
+    """From the ``usage`` of Responses and Decisions; None where it is not there or makes no sense."""
+    return _usage(value, "input", "output")
+
+
+def _usage(value: Any, sent: str, made: str) -> Usage | None:
+    input_tokens, output_tokens = count_in(value, f"{sent}_tokens"), count_in(value, f"{made}_tokens")
     if not input_tokens or output_tokens is None:
         return None
-    read = count_in(value, "prompt_tokens_details", "cached_tokens") or 0
-    written = count_in(value, "prompt_tokens_details", "cache_write_tokens") or 0
+    read = count_in(value, f"{sent}_tokens_details", "cached_tokens") or 0
+    written = count_in(value, f"{sent}_tokens_details", "cache_write_tokens") or 0
     if read + written > input_tokens:
         return None
     return Usage(
@@ -50,9 +83,7 @@ def usage_from_chat(value: Any, *, service_tier: Any, cost_usd: Decimal | None =
         output_tokens=output_tokens,
         cache_read_tokens=read,
         cache_write_tokens=written,
-        reasoning_tokens=count_in(value, "completion_tokens_details", "reasoning_tokens") or 0,
-        service_tier=service_tier if isinstance(service_tier, str) else None,
-        cost_usd=cost_usd,
+        reasoning_tokens=count_in(value, f"{made}_tokens_details", "reasoning_tokens") or 0,
     )
 
 

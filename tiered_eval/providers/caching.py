@@ -1,0 +1,126 @@
+"""When keeping the front of a prompt ready at the vendor pays, and how each vendor is asked for it.
+
+The one idea: what is kept is ``ModelRequest.system``, which is the same bytes for all calls with one prompt, and
+never the text that is judged: that would be paid for at the dearer rate and never be read again. Writing costs more
+than reading anew would have, so nothing is kept unless several calls follow within its time; an entry can only be read once the answer
+that wrote it has begun, so one call goes first and the others follow.
+
+What is kept never changes an answer. Too short a front is not kept, and no vendor says so or charges for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tiered_eval.records import CacheTime, ModelRequest
+
+__all__ = [
+    "CACHES",
+    "CacheRules",
+    "cache_rules_for",
+    "cache_time",
+    "caching_pays",
+    "front_key",
+    "front_tokens",
+]
+
+_BYTES_A_TOKEN = 4
+"""A front is taken for shorter than it may be: claiming too little only forgoes a saving."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheRules:
+    """What keeping a front costs, in parts of the input price. The bill goes by the price data, not by this."""
+
+    least_tokens: int
+    """A shorter front is not kept."""
+    write: float = 1.25
+    """For five minutes (Anthropic) or thirty (OpenAI)."""
+    write_long: float = 2.0
+    """For an hour (Anthropic); OpenAI's chat models have no longer time."""
+    read: float = 0.1
+    """At most: some models take less."""
+
+
+_FREE = CacheRules(least_tokens=1024, write=1.0, write_long=1.0)
+
+CACHES: Mapping[str, CacheRules] = {
+    "anthropic:claude-fable-5": CacheRules(least_tokens=512),
+    "anthropic:claude-mythos-5": CacheRules(least_tokens=512),
+    "anthropic:claude-opus-5": CacheRules(least_tokens=512),
+    "anthropic:claude-sonnet-5-5": CacheRules(least_tokens=512),
+    "anthropic:claude-haiku-5-5": CacheRules(least_tokens=512),
+    "anthropic:claude-sonnet-5": CacheRules(least_tokens=1024),
+    "anthropic:claude-sonnet-4-6": CacheRules(least_tokens=1024),
+    "anthropic:claude-sonnet-4-5": CacheRules(least_tokens=1024),
+    "anthropic:claude-opus-4-8": CacheRules(least_tokens=1024),
+    "anthropic:claude-opus-4-7": CacheRules(least_tokens=2048),
+    "anthropic:claude-opus-4-6": CacheRules(least_tokens=4096),
+    "anthropic:claude-opus-4-5": CacheRules(least_tokens=4096),
+    "anthropic:claude-haiku-4-5": CacheRules(least_tokens=4096),
+    "openai:gpt-6": CacheRules(least_tokens=1024, write_long=1.25),
+    "openai:gpt-5.6": CacheRules(least_tokens=1024, write_long=1.25),
+    # These keep every prompt unasked and write for nothing.
+    "openai:gpt-5": _FREE,
+    "openai:gpt-4.1": _FREE,
+    "openai:gpt-4o": _FREE,
+}
+"""By the start of the name; the longest start that fits counts. Read in price data and the vendors' pages on
+2026-11-30."""
+
+
+def cache_rules_for(model: str) -> CacheRules | None:
+    """The rules of ``provider:name``; None for a model that nobody told us about."""
+    starts = [start for start in CACHES if model.startswith(start)]
+    return CACHES[max(starts, key=len)] if starts else None
+
+
+def caching_pays(
+    model: str, prefix_tokens: int, calls: int, *, writers: int = 1, time: Literal["5m", "1h"] = "5m"
+) -> bool:
+    """Is the whole cheaper when the front of these calls is kept?
+
+    Args:
+        model: ``provider:name``. Where nothing is known of it, nothing pays.
+        prefix_tokens: of the front that they share.
+        calls: that begin with it, all within the time that it is kept (each of them renews it).
+        writers: calls that leave before the first answer has begun: each of them pays for writing.
+    """
+    rules = cache_rules_for(model)
+    if rules is None or prefix_tokens < rules.least_tokens or calls < 1:
+        return False
+    write = rules.write if time == "5m" else rules.write_long
+    written = min(max(1, writers), calls)
+    return written * write + (calls - written) * rules.read < calls
+
+
+def cache_time(request: ModelRequest, *, model: str, in_batch: bool = False) -> Literal["off", "5m", "1h"]:
+    """What to ask the vendor for: as the request says, or, for ``auto``, where the front is long enough.
+
+    Args:
+        model: ``provider:name``.
+        in_batch: its calls run whenever there is room, so they are kept for longer.
+    """
+    wanted: CacheTime = request.cache
+    if wanted != "auto":
+        return wanted
+    rules = cache_rules_for(model)
+    if rules is None or front_tokens(request) < rules.least_tokens:
+        return "off"
+    return "1h" if in_batch else "5m"
+
+
+def front_tokens(request: ModelRequest) -> int:
+    """About how many tokens the front of a prompt has; rather too few."""
+    return len(request.system.encode("utf-8", "surrogatepass")) // _BYTES_A_TOKEN
+
+
+def front_key(request: ModelRequest) -> str:
+    """Names the front, so that a vendor sends calls that share it to where it is kept."""
+    front: Any = [request.system, dict(request.schema)]
+    text = json.dumps(front, ensure_ascii=True, default=dict)
+    return "te-" + hashlib.sha256(text.encode("ascii")).hexdigest()[:32]
