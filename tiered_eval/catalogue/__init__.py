@@ -22,6 +22,7 @@ from tiered_eval.catalogue.entries import (
 from tiered_eval.catalogue.forms import FORMS
 from tiered_eval.catalogue.likeness import LIKENESS
 from tiered_eval.catalogue.measures import MEASURES
+from tiered_eval.catalogue.people import PEOPLE
 from tiered_eval.catalogue.routed import ROUTED
 from tiered_eval.catalogue.structures import STRUCTURES
 
@@ -40,5 +41,5 @@ __all__ = [
     "nearest",
 ]
 
-CATALOGUE = Catalogue((*ROUTED, *ANSWERS, *FORMS, *STRUCTURES, *MEASURES, *LIKENESS))
+CATALOGUE = Catalogue((*ROUTED, *ANSWERS, *FORMS, *STRUCTURES, *MEASURES, *LIKENESS, *PEOPLE))
 """Every scorer that ships with the package."""

@@ -1,9 +1,92 @@
-"""likeness."""
+"""Scorers that measure how alike two texts are, in characters or in words."""
 
 from __future__ import annotations
 
-from tiered_eval.catalogue.entries import ScorerInfo
+from dataclasses import replace
+
+from tiered_eval.catalogue.entries import Alias, OptionInfo, ScorerInfo
+from tiered_eval.catalogue.shared import CASED, SELECTING, pass_at
 
 __all__ = ["LIKENESS"]
 
-LIKENESS: tuple[ScorerInfo, ...] = ()
+_MOST_EDITS = OptionInfo(
+    name="max_distance", type="integer", low=0, help="the most edits, instead of pass_at"
+)
+
+LIKENESS: tuple[ScorerInfo, ...] = (
+    ScorerInfo(
+        name="levenshtein",
+        tier="coverage",
+        target="tiered_eval.scorers.likeness:Levenshtein",
+        summary="few enough edits turn the response into this; one less their share of the longer text is the score",
+        value="reference",
+        aliases=(Alias(name="edit-distance"),),
+        options=(pass_at("0.8"), _MOST_EDITS, replace(CASED, default="true"), *SELECTING),
+        example="- levenshtein: {value: Kind regards, pass_at: 0.9}",
+        is_routed=False,
+    ),
+    ScorerInfo(
+        name="fuzzy-string",
+        tier="coverage",
+        target="tiered_eval.scorers.likeness:FuzzyString",
+        summary="this answer but for slips of the pen, case and space aside; other digits are unsure",
+        value="reference",
+        aliases=(Alias(name="fuzzy"), Alias(name="fuzzy-match")),
+        options=(pass_at("0.8"), _MOST_EDITS, CASED, *SELECTING),
+        example="- fuzzy-string: {value: Northline Logistics, pass_at: 0.85}",
+        is_routed=False,
+    ),
+    ScorerInfo(
+        name="rouge",
+        tier="coverage",
+        target="tiered_eval.scorers.word_overlap:Rouge",
+        summary="ROUGE: words, pairs or the order of words that the response shares with this text",
+        value="reference",
+        aliases=(
+            Alias(name="rouge-n", options={"variant": "rouge1"}),
+            Alias(name="rouge-1", options={"variant": "rouge1"}),
+            Alias(name="rouge-2", options={"variant": "rouge2"}),
+            Alias(name="rouge-l", options={"variant": "rougeL"}),
+        ),
+        options=(
+            OptionInfo(
+                name="variant",
+                type="text",
+                choices=("rouge1", "rouge2", "rougeL"),
+                default="rougeL",
+                help="words, pairs of words, or words in order",
+            ),
+            OptionInfo(
+                name="measure",
+                type="text",
+                choices=("f1", "recall", "precision"),
+                default="f1",
+                help="what the score is",
+            ),
+            pass_at("0.75"),
+            *SELECTING,
+        ),
+        example="- rouge: {value: The invoice is due in 45 days, variant: rouge1, pass_at: 0.6}",
+        is_routed=False,
+    ),
+    ScorerInfo(
+        name="bleu",
+        tier="coverage",
+        target="tiered_eval.scorers.word_overlap:Bleu",
+        summary="BLEU: how precise the response's runs of one to four words are",
+        value="reference",
+        options=(pass_at("0.5"), *SELECTING),
+        example="- bleu: {value: The invoice is due in 45 days, pass_at: 0.4}",
+        is_routed=False,
+    ),
+    ScorerInfo(
+        name="lexical-cosine",
+        tier="coverage",
+        target="tiered_eval.scorers.word_overlap:LexicalCosine",
+        summary="the cosine of the two sets of words; shared words, not shared meaning",
+        value="reference",
+        options=(pass_at("0.75"), *SELECTING),
+        example="- lexical-cosine: {value: The invoice is due in 45 days, pass_at: 0.6}",
+        is_routed=False,
+    ),
+)

@@ -17,6 +17,7 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.json_values import is_list, is_same
 from tiered_eval.text.paths import find_at, parse_path
 from tiered_eval.text.subject import Subject
 
@@ -77,7 +78,7 @@ def _condition(value: Value, options: Mapping[str, Any]) -> tuple[str, Any, Call
         return "holds", options["contains"], _contains
     if "one_of" in options:
         return "is one of", options["one_of"], _is_one_of
-    return "is", options.get("equals", value), _is_same
+    return "is", options.get("equals", value), is_same
 
 
 def _compared(
@@ -90,20 +91,9 @@ def _compared(
     return Outcome("fail", f"{path} is {seen}, wanted: {words} {_shown(wanted)}", 0.0, _evidence(found[0]))
 
 
-def _is_same(found: Any, wanted: Any) -> bool:
-    """Equal as JSON values: by kind, then by content; all numbers are of one kind."""
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    if isinstance(found, Mapping) and isinstance(wanted, Mapping):
-        return found.keys() == wanted.keys() and all(_is_same(found[key], wanted[key]) for key in wanted)
-    if _is_list(found) and _is_list(wanted):
-        return len(found) == len(wanted) and all(map(_is_same, found, wanted))
-    return bool(found == wanted)
-
-
 def _is_one_of(found: Any, wanted: Any) -> bool:
-    choices = wanted if _is_list(wanted) else [wanted]
-    return any(_is_same(found, choice) for choice in choices)
+    choices = wanted if is_list(wanted) else [wanted]
+    return any(is_same(found, choice) for choice in choices)
 
 
 def _contains(found: Any, wanted: Any) -> bool:
@@ -112,13 +102,9 @@ def _contains(found: Any, wanted: Any) -> bool:
         return isinstance(wanted, str) and wanted in found
     if isinstance(found, Mapping):
         if isinstance(wanted, Mapping):
-            return all(key in found and _is_same(found[key], wanted[key]) for key in wanted)
+            return all(key in found and is_same(found[key], wanted[key]) for key in wanted)
         return isinstance(wanted, str) and wanted in found
-    return _is_list(found) and any(_is_same(element, wanted) for element in found)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    return is_list(found) and any(is_same(element, wanted) for element in found)
 
 
 def _parsed_json(text: str) -> Any:

@@ -1,0 +1,80 @@
+"""The response starts, or ends, with a text.
+
+The one idea: the beginning must end where a token ends, so that ``PO-44`` does not start ``PO-4471``; marks of formatting
+before the first word, and the full stop after the last, are not the author's business unless he writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tiered_eval.records import Outcome
+from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
+from tiered_eval.text.edges import edges_at
+from tiered_eval.text.normalise import Normalised, normalise, normalise_cased
+
+__all__ = ["EndsWith", "StartsWith"]
+
+_MARKS = " *_`#>\"'([{"
+_ENDINGS = " .!?…\"')]}*_`"
+
+
+class _Affix(SelectingScorer):
+    """Options: ``case_sensitive``, and ``bounded: false`` to look at characters only."""
+
+    def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
+        folded = given.subject.view(normalise_cased if options.get("case_sensitive") else normalise)
+        fold = normalise_cased if options.get("case_sensitive") else normalise
+        for text in texts_of(expected):
+            needle = fold(text).text
+            start = self.place(folded.text, needle)
+            if start is None or not needle:
+                continue
+            end = start + len(needle)
+            if options.get("bounded", True) and edges_at(folded, start, end).state == "open":
+                continue
+            return Outcome("pass", self.reason, 1.0, evidence_of(folded.original, *folded.span(start, end)))
+        return Outcome("fail", f"not so: {self.shown(folded)!r}", 0.0)
+
+    reason: str
+
+    def place(self, text: str, needle: str) -> int | None:
+        """Where the needle stands, if it stands where it should."""
+        raise NotImplementedError
+
+    def shown(self, folded: Normalised) -> str:
+        """What stands there instead."""
+        raise NotImplementedError
+
+
+class StartsWith(_Affix):
+    """Does the response start with it, or with one of several?"""
+
+    name = "starts-with"
+    reason = "starts with it"
+
+    def place(self, text: str, needle: str) -> int | None:
+        if text.startswith(needle):
+            return 0
+        start = len(text) - len(text.lstrip(_MARKS))
+        return start if text.startswith(needle, start) else None
+
+    def shown(self, folded: Normalised) -> str:
+        return folded.original.lstrip()[:60]
+
+
+class EndsWith(_Affix):
+    """Does the response end with it, or with one of several?"""
+
+    name = "ends-with"
+    reason = "ends with it"
+
+    def place(self, text: str, needle: str) -> int | None:
+        for end in (len(text), len(text.rstrip(_ENDINGS))):
+            if end >= len(needle) and text.endswith(needle, 0, end):
+                return end - len(needle)
+        return None
+
+    def shown(self, folded: Normalised) -> str:
+        return folded.original.rstrip()[-60:]

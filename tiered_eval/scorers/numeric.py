@@ -1,0 +1,127 @@
+"""The number that the response comes to is the expected one.
+
+The one idea: of several numbers the first is not the answer. The right one is picked by its unit, by the word before it
+(``label``), by its ``position``, or because the response announces it; where they differ and none of that tells, nobody
+can tell. Numbers are read as the scorer ``number`` reads them: 1,000 is 1000, -5 is not 5, and 1.10 may be a version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import Outcome, OutcomeState, Tier
+from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
+from tiered_eval.text.json_values import is_list
+from tiered_eval.text.labels import is_answer_at
+from tiered_eval.text.number_match import compare
+from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
+from tiered_eval.text.polarity import doubt_at
+
+__all__ = ["Numeric"]
+
+_NOT_VALUES = frozenset({"date", "time", "unread"})
+_LABEL_REACH = 60
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
+
+
+class Numeric(SelectingScorer):
+    """Is the response's number the expected one, or one of several?
+
+    Options: ``tolerance`` (with ``relative: true`` a share of the expected value), ``relative_tolerance``, ``unit``,
+    ``currency``, ``percent_as_fraction``, ``round``, and to pick among several ``label`` and ``position``.
+    """
+
+    name = "numeric"
+    tier: Tier = "number"
+
+    def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
+        claims = [_claim(value, options) for value in (expected if is_list(expected) else [expected])]
+        readings = [
+            reading for reading in given.subject.view(parse_numbers) if reading.kind not in _NOT_VALUES
+        ]
+        if not readings:
+            return Outcome("fail", "there is no number", 0.0)
+        picked = _picked(readings, given.text, options)
+        if not picked:
+            return Outcome("unsure", f"no number stands where it should ({_asked(options)})")
+        able = [
+            one for one in picked if any(_could_say(claim, one, given.text) for claim in claims)
+        ] or picked
+        outcomes = [_said(claims, reading, given) for reading in able]
+        if len({outcome.state for outcome in outcomes}) > 1:
+            announced = [
+                outcome
+                for outcome, reading in zip(outcomes, able, strict=True)
+                if is_answer_at(given.text, reading.start)
+            ]
+            outcomes = announced or outcomes
+        if len({outcome.state for outcome in outcomes}) > 1:
+            return Outcome("unsure", f"{len(able)} numbers, and nothing says which is meant")
+        return outcomes[-1]
+
+
+def _claim(value: Any, options: Mapping[str, Any]) -> Claim:
+    if options.get("relative"):
+        options = {**options, "relative_tolerance": options.get("tolerance", 0), "tolerance": 0}
+    return parse_claim(value, options)
+
+
+def _picked(readings: Sequence[Reading], text: str, options: Mapping[str, Any]) -> Sequence[Reading]:
+    """The numbers that the author's ``label`` and ``position`` leave."""
+    label = options.get("label")
+    if label is not None:
+        readings = [reading for reading in readings if _is_labelled(reading, str(label), text)]
+    position = options.get("position")
+    if position is None:
+        return readings
+    index = int(position)
+    if index == 0:
+        raise ConfigError("position is counted from 1, or from -1 at the end")
+    at = index - 1 if index > 0 else len(readings) + index
+    return readings[at : at + 1] if at >= 0 else ()
+
+
+def _is_labelled(reading: Reading, label: str, text: str) -> bool:
+    """Is it the first number behind the label, in the same sentence?"""
+    start = max(0, reading.start - _LABEL_REACH - len(label))
+    before = text[start : reading.start]
+    found = before.casefold().rfind(label.casefold())
+    if found < 0:
+        return False
+    between = before[found + len(label) :]
+    return not _SENTENCE_END.search(between) and not any(character.isdigit() for character in between)
+
+
+def _asked(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {options[name]}" for name in ("label", "position") if name in options)
+
+
+def _could_say(claim: Claim, reading: Reading, text: str) -> bool:
+    """Is it a number of the claim's unit, whatever its value?"""
+    if reading.value is None:
+        return True
+    wanted = claim.reading._replace(value=reading.value, kind="plain", low=None, high=None)
+    return compare(_with_reading(claim, wanted), reading, text) is not False
+
+
+def _with_reading(claim: Claim, reading: Reading) -> Claim:
+    return Claim(
+        reading=reading, text=claim.text, noun=claim.noun, percent_as_fraction=claim.percent_as_fraction
+    )
+
+
+def _said(claims: Sequence[Claim], reading: Reading, given: Given) -> Outcome:
+    """What one number says about the claims."""
+    evidence = evidence_of(given.text, reading.start, reading.end)
+    said = [compare(claim, reading, given.text) for claim in claims]
+    state: OutcomeState = "fail"
+    reason = f"it says {evidence.quote.strip()}"
+    if True in said:
+        doubt = doubt_at(given.text, reading.start, reading.end)
+        state, reason = ("pass", "the number") if doubt is None else ("unsure", f"the number, but {doubt}")
+    elif doubts := [one for one in said if isinstance(one, str)]:
+        state, reason = "unsure", doubts[0]
+    return Outcome(state, reason, {"pass": 1.0, "fail": 0.0}.get(state), evidence)

@@ -1,0 +1,92 @@
+"""A function of the author's decides.
+
+The one idea: code of a suite is run only when its user has said so; the loader has seen to that before this is reached. What the
+function raises ends as an error with its traceback, never as a fail, and so does an answer that is none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import Outcome
+from tiered_eval.scorers.selecting import Given, SelectingScorer, graded
+
+__all__ = ["PythonFunction"]
+
+
+class PythonFunction(SelectingScorer):
+    """What ``module:function`` says of the response.
+
+    It is called with the response and a mapping of ``input``, ``fields``, ``meta`` and ``options``; it returns true or
+    false, a score from 0 to 1, a mapping with ``pass`` or ``score`` and perhaps ``reason``, or an Outcome. Options: ``pass_at`` (1 for a score) and ``config``, handed on.
+    """
+
+    name = "python"
+
+    def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
+        """Call it.
+
+        Raises:
+            ConfigError: there is no such function, or what it returned is no answer.
+        """
+        function = find_function(str(expected))
+        case = given.subject.case
+        context = {
+            "input": case.input,
+            "fields": case.fields,
+            "meta": case.meta,
+            "options": options.get("config"),
+        }
+        return _read(function(given.value, context), str(expected), options)
+
+
+@lru_cache(maxsize=256)
+def find_function(name: str) -> Callable[..., Any]:
+    """The function of that name, its module looked for in the working folder too.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    module, _, path = name.partition(":")
+    if not module or not path:
+        raise ConfigError(f"{name!r} is not module:function")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found: Any = import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as fault:
+        raise ConfigError(f"{name} cannot be imported: {fault}") from fault
+    finally:
+        if here in sys.path:
+            sys.path.remove(here)
+    if not callable(found):
+        raise ConfigError(f"{name} is no function")
+    function: Callable[..., Any] = found
+    return function
+
+
+def _read(said: Any, name: str, options: Mapping[str, Any]) -> Outcome:
+    if isinstance(said, Outcome):
+        return said
+    reason = f"{name} said so"
+    score: Any = said
+    if isinstance(said, Mapping):
+        reason = str(said.get("reason") or reason)
+        is_passed = said.get("pass", said.get("passed", said.get("pass_")))
+        score = said.get("score")
+        if isinstance(is_passed, bool):
+            state_score = float(score) if isinstance(score, int | float) else float(is_passed)
+            return Outcome("pass" if is_passed else "fail", reason, state_score)
+    if isinstance(score, bool):
+        return Outcome("pass" if score else "fail", reason, float(score))
+    if isinstance(score, int | float) and 0 <= score <= 1:
+        return graded(float(score), options, default=1.0, reason=reason)
+    raise ConfigError(f"{name} returned {said!r:.100}; return true, false, or a score from 0 to 1")

@@ -1,0 +1,138 @@
+"""What every catalogue scorer shares: where what is compared comes from, and how a degree becomes an outcome.
+
+The one idea: a scorer compares something *given* with something *expected*. Given is the response, or with ``field`` a
+part of it; expected is what the author wrote, or with ``ground_truth_field`` a part of the case. A field that the system
+did not fill is a fail; a ground truth that is not there is the suite's fault, and an error.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.profiles import Profile
+from tiered_eval.records import Case, Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.json_in_text import find_json
+from tiered_eval.text.paths import ANY, find_at, parse_path
+from tiered_eval.text.subject import Subject
+
+__all__ = ["Given", "SelectingScorer", "evidence_of", "graded", "texts_of"]
+
+_QUOTE_LENGTH = 200
+_CLOSE = 1e-9
+"""A share that is what it must be but for the last bits of a float counts as that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is compared: a text with its views, and the JSON value where a field was selected."""
+
+    subject: Subject
+    value: Any
+    """The text itself, unless a field was selected."""
+    is_field: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.subject.text
+
+
+class SelectingScorer(ABC):
+    """A mechanical scorer of the catalogue; a subclass says what is compared how."""
+
+    name: str
+    tier: Tier = "exact"
+
+    def __init__(self, profile: Profile | None = None) -> None:
+        """``profile`` is taken for the sake of the table of scorers; limits are the author's."""
+        self.profile = profile
+
+    def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
+        """Is what is given as expected?
+
+        Raises:
+            ConfigError: a path is none, or leads to no ground truth.
+        """
+        options = expectation.options
+        if "ground_truth_field" in options:
+            value = ground_truth(subject.case, str(options["ground_truth_field"]))
+        if "field" not in options:
+            return self.compare(value, Given(subject, subject.text), options)
+        path = str(options["field"])
+        found, came_to = find_in_response(subject, path)
+        if not found:
+            return Outcome("fail", f"there is no {path}: {came_to}", 0.0)
+        return self.compare(value, _given(found, path, subject), options)
+
+    @abstractmethod
+    def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
+        """What is to be said of ``given``. ``expected`` is None where the author gave nothing."""
+
+
+def find_in_response(subject: Subject, path: str) -> tuple[list[Any], str]:
+    """What stands at a path in the case's fields or, without any, in the JSON of the response.
+
+    Raises:
+        ConfigError: it is no path.
+    """
+    root: Any = subject.case.fields
+    if not root:
+        values = subject.view(find_json)
+        if not values:
+            return [], "the case has no fields, and the response is no JSON"
+        root = values[0].value
+    return find_at(root, _parsed(path))
+
+
+def ground_truth(case: Case, path: str) -> Any:
+    """What stands at a path in the case's ground truth.
+
+    Raises:
+        ConfigError: there is nothing, or it is no path.
+    """
+    kept = case.meta.get("ground_truth")
+    root = kept if isinstance(kept, Mapping) else case.meta
+    parts = _parsed(path)
+    found, came_to = find_at(root, parts)
+    if not found:
+        raise ConfigError(f"the case has no ground truth {path}: {came_to}")
+    return found if ANY in parts else found[0]
+
+
+def graded(
+    score: float, options: Mapping[str, Any], *, default: float, reason: str, evidence: Evidence | None = None
+) -> Outcome:
+    """Pass from ``pass_at`` on; the score is kept either way."""
+    pass_at = float(options.get("pass_at", default))
+    if score >= pass_at - _CLOSE:
+        return Outcome("pass", reason, score, evidence)
+    return Outcome("fail", f"{reason}; {score:.3g} is below {pass_at:g}", score, evidence)
+
+
+def texts_of(expected: Any) -> tuple[str, ...]:
+    """The texts of a reference: one, or each of a list."""
+    if isinstance(expected, list | tuple):
+        return tuple(text for entry in expected for text in texts_of(entry))
+    return (expected if isinstance(expected, str) else json.dumps(expected, ensure_ascii=False, default=str),)
+
+
+def evidence_of(text: str, start: int, end: int) -> Evidence:
+    """A stretch of the response, cut to a readable length."""
+    return Evidence(text[start : min(end, start + _QUOTE_LENGTH)], start, end)
+
+
+def _given(found: list[Any], path: str, subject: Subject) -> Given:
+    value = found if ANY in _parsed(path) else found[0]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return Given(Subject(replace(subject.case, response=text)), value, is_field=True)
+
+
+def _parsed(path: str) -> Any:
+    try:
+        return parse_path(path)
+    except ValueError as fault:
+        raise ConfigError(f"{path!r} is no path: {fault}") from None

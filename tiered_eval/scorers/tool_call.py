@@ -1,0 +1,123 @@
+"""The system called these tools, with these arguments.
+
+The one idea: expected and made calls are paired one to one, by name and arguments; recall, precision and their F1 follow
+from the pairs. A case that does not say which tools were called cannot be checked: no calls is an empty list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import Evidence, Outcome
+from tiered_eval.scorers.selecting import Given, SelectingScorer, graded
+from tiered_eval.text.json_values import is_list, is_same
+
+__all__ = ["ToolCall"]
+
+_MESSAGE_PARTS = frozenset({"choices", "role", "content", "finish_reason", "stop_reason"})
+"""An answer of an API has these, and no ``tool_calls`` where no tool was called."""
+
+
+class ToolCall(SelectingScorer):
+    """Were the tools called?
+
+    Expected is a name, ``{name, arguments}``, or a list of them. Options: ``arguments``, ``subset`` (what is given must
+    agree, the default), ``exact`` or ``ignore``; ``order: true`` wants this order; ``extra: false`` wants no other calls;
+    ``measure``, ``recall``, ``precision`` or ``f1``, is the score; ``pass_at``.
+    """
+
+    name = "tool-call"
+
+    def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
+        """How well do the calls agree?
+
+        Raises:
+            ConfigError: what is expected is no call.
+        """
+        wanted = [_wanted(call) for call in (expected if is_list(expected) else [expected])]
+        made = _made(given)
+        if made is None:
+            return Outcome("unsure", "the case has no tool_calls; write `tool_calls: []` where none was made")
+        rule = str(options.get("arguments", "subset"))
+        pair = _paired_in_order if options.get("order") else _paired
+        pairs = pair(wanted, made, rule)
+        score = _measured(pairs, len(wanted), len(made), options)
+        names = ", ".join(str(call.get("name")) for call in made[:6]) or "nothing"
+        reason = f"{pairs} of {len(wanted)} calls as expected; it called {names}"
+        evidence = Evidence(names[:200]) if made else None
+        return graded(score, options, default=1.0, reason=reason, evidence=evidence)
+
+
+def _wanted(call: Any) -> Mapping[str, Any]:
+    if isinstance(call, str):
+        return {"name": call}
+    if (
+        isinstance(call, Mapping)
+        and isinstance(call.get("name"), str)
+        and call.keys() <= {"name", "arguments"}
+    ):
+        return call
+    raise ConfigError(f"a call is a name or {{name, arguments}}, found {call!r}")
+
+
+def _made(given: Given) -> Sequence[Mapping[str, Any]] | None:
+    """The calls that were made; None where the case does not say."""
+    calls: Any = given.value if given.is_field else given.subject.case.fields.get("tool_calls")
+    if calls is None:
+        return () if not _MESSAGE_PARTS.isdisjoint(given.subject.case.fields) else None
+    if isinstance(calls, Mapping):
+        calls = [calls]
+    return [call if isinstance(call, Mapping) else {"name": call} for call in calls]
+
+
+def _agrees(made: Mapping[str, Any], wanted: Mapping[str, Any], rule: str) -> bool:
+    if made.get("name") != wanted["name"]:
+        return False
+    if rule == "ignore" or "arguments" not in wanted:
+        return True
+    found, expected = made.get("arguments"), wanted["arguments"]
+    if rule == "subset" and isinstance(found, Mapping) and isinstance(expected, Mapping):
+        return all(key in found and is_same(found[key], value) for key, value in expected.items())
+    return is_same(found, expected)
+
+
+def _paired(wanted: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]], rule: str) -> int:
+    """The most pairs there can be; a call may suit several expected ones, so one may have to give way (Kuhn 1955)."""
+    suits = [[at for at, call in enumerate(made) if _agrees(call, one, rule)] for one in wanted]
+    taken: dict[int, int] = {}
+
+    def place(index: int, tried: set[int]) -> bool:
+        for at in suits[index]:
+            if at not in tried:
+                tried.add(at)
+                if at not in taken or place(taken[at], tried):
+                    taken[at] = index
+                    return True
+        return False
+
+    return sum(place(index, set()) for index in range(len(wanted)))
+
+
+def _paired_in_order(
+    wanted: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]], rule: str
+) -> int:
+    """The longest run of pairs in which both keep their order."""
+    row = [0] * (len(made) + 1)
+    for one in wanted:
+        before = row[:]
+        for at, call in enumerate(made, start=1):
+            row[at] = before[at - 1] + 1 if _agrees(call, one, rule) else max(before[at], row[at - 1])
+    return row[-1]
+
+
+def _measured(pairs: int, wanted: int, made: int, options: Mapping[str, Any]) -> float:
+    recall = pairs / wanted if wanted else 1.0
+    precision = pairs / made if made else float(not wanted)
+    measure = options.get("measure") or ("recall" if options.get("extra", True) else "f1")
+    if measure == "recall":
+        return recall
+    if measure == "precision":
+        return precision
+    return 2 * recall * precision / (recall + precision) if recall + precision else 0.0

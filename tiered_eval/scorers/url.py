@@ -1,0 +1,56 @@
+"""The response gives the expected web address.
+
+The one idea: addresses are values (:mod:`tiered_eval.text.urls`). The whole address counts: neither a page below it nor a host
+that only starts like it is the one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import Outcome
+from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
+from tiered_eval.text.polarity import doubt_at
+from tiered_eval.text.urls import Address, find_addresses, parse_address
+
+__all__ = ["Url"]
+
+_MOST = 1000
+
+
+class Url(SelectingScorer):
+    """Is the address, or one of several, in the response?"""
+
+    name = "url"
+
+    def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
+        """Is one of the addresses given?
+
+        Raises:
+            ConfigError: what is expected is no address.
+        """
+        wanted = [_wanted(text) for text in texts_of(expected)]
+        unsure: Outcome | None = None
+        seen = ""
+        for (start, end), _ in zip(find_addresses(given.text), range(_MOST), strict=False):
+            found = parse_address(given.text[start:end])
+            if found is None or not any(found.leads_to(address) for address in wanted):
+                seen = seen or given.text[start:end]
+                continue
+            doubt = doubt_at(given.text, start, end)
+            evidence = evidence_of(given.text, start, end)
+            if doubt is None:
+                return Outcome("pass", "the address", 1.0, evidence)
+            unsure = unsure or Outcome("unsure", f"found, but {doubt}", None, evidence)
+        return unsure or Outcome(
+            "fail", f"another address, {seen[:80]}" if seen else "there is no address", 0.0
+        )
+
+
+def _wanted(text: str) -> Address:
+    address = parse_address(text)
+    if address is None:
+        raise ConfigError(f"{text!r} is no web address")
+    return address

@@ -1,0 +1,55 @@
+"""How long the response is, in words, characters, sentences or lines.
+
+The one idea: a word is a run of letters and digits, with the apostrophes, hyphens and points inside it; in scripts
+without spaces each character counts as one, as word processors do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import Outcome
+from tiered_eval.scorers.selecting import Given, SelectingScorer
+from tiered_eval.text.sentences import split_sentences
+
+__all__ = ["WordCount"]
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:['’.,_:/@-]?[^\W_{_UNSPACED}]+)*")
+
+
+class WordCount(SelectingScorer):
+    """Is the length as expected, or between ``min`` and ``max``? ``unit`` is what is counted."""
+
+    name = "word-count"
+
+    def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
+        """Is it as long as it should be?
+
+        Raises:
+            ConfigError: no length is asked for.
+        """
+        unit = str(options.get("unit", "words"))
+        count = _COUNTS[unit](given.text)
+        low, high = options.get("min"), options.get("max")
+        if expected is not None:
+            low = high = expected
+        if low is None and high is None:
+            raise ConfigError("word-count needs a number, min or max")
+        is_right = (low is None or count >= low) and (high is None or count <= high)
+        return Outcome("pass" if is_right else "fail", f"{count} {unit}", float(is_right))
+
+
+def _words(text: str) -> int:
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+_COUNTS: Mapping[str, Callable[[str], int]] = {
+    "words": _words,
+    "characters": len,
+    "sentences": lambda text: len(split_sentences(text)),
+    "lines": lambda text: sum(1 for line in text.splitlines() if line.strip()),
+}

@@ -1,0 +1,127 @@
+"""Finds JSON in what a model wrote: alone, in a fence, or with prose around it.
+
+The one idea: a system that answers in JSON often says something before or after, fences it, or leaves a comma too many;
+the value is the same. Each value found says whether it was written strictly, for scorers that ask just that.
+
+NaN and Infinity are no JSON. Work is bounded: a few openings are tried, and a damaged one is mended in a bounded stretch.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+__all__ = ["FoundJson", "find_json", "parse_json_text"]
+
+MOST_VALUES = 16
+MOST_OPENINGS = 64
+"""Brackets at which a value is looked for, so that a text of nothing but brackets costs little."""
+LONGEST_MENDED = 100_000
+
+_OPENING = re.compile(r"[{\[]")
+_FENCE = re.compile(r"```[ \t]*(?:json[c5]?|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|,(?=\s*[}\]])', re.DOTALL)
+_CLOSING = {"{": "}", "[": "]"}
+
+
+class FoundJson(NamedTuple):
+    """A JSON value of a text, with its place."""
+
+    value: Any
+    start: int
+    end: int
+    is_strict: bool = True
+    """Was it written as the standard asks, or mended?"""
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
+def parse_json_text(text: str) -> FoundJson | None:
+    """The whole text as one strict JSON value of any kind; None where it is none."""
+    stripped = text.strip()
+    if not stripped:
+        return None
+    try:
+        value = _DECODER.decode(stripped)
+    except (ValueError, RecursionError):
+        return None
+    start = text.index(stripped[0])
+    return FoundJson(value, start, start + len(stripped))
+
+
+def find_json(text: str) -> tuple[FoundJson, ...]:
+    """The JSON values of a text, in order of place: the text itself, or the objects and lists in it."""
+    whole = parse_json_text(text)
+    if whole is not None:
+        return (whole,)
+    fences = [found for fence in _FENCE.finditer(text) if (found := _in_fence(fence))]
+    return tuple(fences) or tuple(_scan(text))
+
+
+def _in_fence(fence: re.Match[str]) -> FoundJson | None:
+    found = parse_json_text(fence[1])
+    if found is None:
+        inside = next(iter(_scan(fence[1])), None)
+        found = inside if inside is not None and not fence[1][: inside.start].strip() else None
+    if found is None:
+        return None
+    return found._replace(start=found.start + fence.start(1), end=found.end + fence.start(1))
+
+
+def _scan(text: str) -> list[FoundJson]:
+    """Objects and lists wherever they open; what stands inside one of them is not looked at again."""
+    values: list[FoundJson] = []
+    tried = 0
+    opening = _OPENING.search(text)
+    while opening is not None and tried < MOST_OPENINGS and len(values) < MOST_VALUES:
+        tried += 1
+        start = opening.start()
+        found = _decoded(text, start) or _mended(text, start)
+        if found is not None and _is_worth_it(found, text):
+            values.append(found)
+        opening = _OPENING.search(text, start + 1 if found is None else found.end)
+    return values
+
+
+def _decoded(text: str, start: int) -> FoundJson | None:
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return FoundJson(value, start, end)
+
+
+def _mended(text: str, start: int) -> FoundJson | None:
+    """The value at ``start`` without the commas before its closing brackets."""
+    closers: list[str] = []
+    pieces: list[str] = []
+    at = start
+    for token in _TOKEN.finditer(text, start, start + LONGEST_MENDED):
+        mark = token[0]
+        if mark == ",":
+            pieces.append(text[at : token.start()])
+            at = token.end()
+        elif mark in _CLOSING:
+            closers.append(_CLOSING[mark])
+        elif mark in ("}", "]"):
+            if not closers or closers.pop() != mark:
+                return None
+            if not closers:
+                pieces.append(text[at : token.end()])
+                found = parse_json_text("".join(pieces)) if len(pieces) > 1 else None
+                return None if found is None else FoundJson(found.value, start, token.end(), is_strict=False)
+    return None
+
+
+def _is_worth_it(found: FoundJson, text: str) -> bool:
+    """``[1]`` behind a word is a footnote, and ``[]`` or ``{}`` in prose is punctuation."""
+    if isinstance(found.value, dict):
+        return bool(found.value) or len(text.strip()) == found.end - found.start
+    is_note = len(found.value) == 1 and isinstance(found.value[0], int)
+    return bool(found.value) and not is_note
