@@ -20,7 +20,11 @@ make_result = maker(CaseResult)
 
 
 def case_result(
-    index: int, case_id: str, verdicts: tuple[Verdict, ...], tags: tuple[str, ...] = ()
+    index: int,
+    case_id: str,
+    verdicts: tuple[Verdict, ...],
+    tags: tuple[str, ...] = (),
+    response_digest: str | None = None,
 ) -> CaseResult:
     """Roll the verdicts of one case up, by weight."""
     passed, decided, total, failed = _weights(verdicts)
@@ -34,6 +38,7 @@ def case_result(
         partial_high=(passed + total - decided) / total if total else 1.0,
         passed=False if failed else (True if complete else None),
         tags=tags,
+        response_digest=response_digest,
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -22,6 +24,10 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 def _nothing() -> Mapping[str, Any]:
     """One empty mapping for all: a factory, as dataclasses take it for a mutable default before Python 3.12."""
     return _NOTHING
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +94,14 @@ class Case:
     tags: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=_nothing)
     where: Where | None = None
+
+    @property
+    def response_digest(self) -> str:
+        """16 hexadecimal digits over the response and its fields: equal for responses that are, byte for byte."""
+        digest = blake2b(self.response.encode("utf-8", "surrogatepass"), digest_size=8)
+        if self.fields:
+            digest.update(json.dumps(self.fields, sort_keys=True, default=_plain).encode("ascii"))
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,6 +148,8 @@ def case_result_to_json(result: CaseResult) -> Json:
         data["tags"] = list(result.tags)
     if result.scorecard is not None:
         data["scorecard"] = _plain(result.scorecard)
+    if result.response_digest is not None:
+        data["response_digest"] = result.response_digest
     return data
 
 
@@ -164,6 +166,7 @@ def case_result_from_json(data: Mapping[str, Any]) -> CaseResult:
         passed=data["passed"],
         tags=tuple(data.get("tags", ())),
         scorecard=_scorecard_from_json(data.get("scorecard")),
+        response_digest=data.get("response_digest"),
     )
 
 

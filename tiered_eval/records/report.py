@@ -30,6 +30,8 @@ class CaseResult:
     tags: tuple[str, ...] = ()
     scorecard: Scorecard | None = None
     """Where the suite asks for one."""
+    response_digest: str | None = None
+    """Says whether two runs looked at the same response; see ``Case.response_digest``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

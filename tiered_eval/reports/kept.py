@@ -10,13 +10,23 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from tiered_eval.aggregate import Tally
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Report
 from tiered_eval.records.codec import report_from_json, summary_to_json
 from tiered_eval.reports.files import write_whole
 from tiered_eval.results import StoredResults
 
-__all__ = ["LAST", "discard_if_empty", "find_kept", "keep", "load_kept", "results_path", "run_folder"]
+__all__ = [
+    "LAST",
+    "discard_if_empty",
+    "find_kept",
+    "keep",
+    "load_file",
+    "load_kept",
+    "results_path",
+    "run_folder",
+]
 
 LAST = "last"
 """Names the run that began last."""
@@ -92,15 +102,53 @@ def load_kept(folder: Path) -> Report:
     Raises:
         ConfigError: nothing is kept there, or it cannot be read.
     """
-    path = folder / _REPORT
+    return load_file(folder / _REPORT)
+
+
+def load_file(path: Path) -> Report:
+    """The report in a file: a summary with its results inside or beside it, or results alone.
+
+    Results alone say nothing of how they came about: their report has no settings.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
     try:
+        if path.suffix == ".jsonl":
+            beside = path.with_name(_REPORT)
+            if path.name == _RESULTS and beside.is_file():
+                return load_file(beside)
+            return _report_of(StoredResults.load(path), path)
         data = json.loads(path.read_bytes())
-        stored = results_path(folder)
-        results = StoredResults.load(stored) if stored.is_file() else None
-        return report_from_json(data, results)
+        stored = results_path(path.parent)
+        is_inside = "results" in data or not stored.is_file()
+        return report_from_json(data, None if is_inside else StoredResults.load(stored))
     except OSError as error:
-        raise ConfigError(f"cannot read the run in {folder}: {error.strerror or error}") from error
+        raise ConfigError(f"cannot read the run in {path.parent}: {error.strerror or error}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ConfigError(
             f"{path} is damaged, or is no report of a run ({type(error).__name__}: {error})"
         ) from error
+
+
+def _report_of(results: StoredResults, path: Path) -> Report:
+    """A report with the figures of its results and no more."""
+    tally = Tally()
+    for result in results:
+        tally.add(result)
+    return Report(
+        run_id=str(path),
+        suite="",
+        started_at="",
+        wall_s=0.0,
+        provider_wait_s=0.0,
+        cases=tally.cases,
+        counts=tally.counts(),
+        partial=tally.partial,
+        passed=tally.passed,
+        dimensions=tally.dimensions(),
+        tags=tally.tags(),
+        leftovers=dict(tally.leftovers),
+        failures=dict(tally.failures),
+        results=results,
+    )
