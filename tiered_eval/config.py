@@ -15,13 +15,18 @@ from typing import Any, Literal, TypeAlias
 
 from tiered_eval.records import Suite
 
-__all__ = ["HOME_VARIABLE", "Mode", "RunConfig", "home_for", "recordings_for"]
+__all__ = ["HOME_VARIABLE", "Mode", "Pack", "RunConfig", "home_for", "recordings_for"]
 
 HOME_VARIABLE = "TIERED_EVAL_HOME"
 
 Mode: TypeAlias = Literal["live", "offline", "replay"]
 """``live`` calls providers; ``offline`` uses kept replies only and leaves the rest not judged; ``replay`` uses
 recordings only, and a call that was not recorded is an error."""
+
+
+Pack: TypeAlias = Literal["auto", "never"] | int
+"""May expectations that are left over on one response share a judge call: where that is cheaper, never, or up to so
+many. A packed judge is another judge than one that is asked a single question, and verdicts name which it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +43,8 @@ class RunConfig:
     """Model calls open at once, at most; the provider's limits may keep it lower."""
     request_timeout_s: float = 120.0
     """Bound on one attempt of one call."""
+    pack: Pack = "auto"
+    """Whether and how many expectations on one response share a judge call; at most 6."""
     mode: Mode = "live"
     home: Path | None = None
     """Folder of the ledger and the cache; None takes ``TIERED_EVAL_HOME``, else ``.tiered_eval`` beside the suite."""

@@ -8,6 +8,8 @@ cannot count.
 Evidence that the response does not contain is no reason to throw a paid reply away, but it is one not to trust it:
 :attr:`Judgement.evidence_found` says so, and the judge scorer makes the outcome *unsure*.
 
+A reply to several questions at once is cut into one for each (:func:`split_pack`), which is then read like any other.
+
 Route: the calls door hands each reply to a parser made by :func:`judgement_parser`, and asks again on UnreadableReply.
 """
 
@@ -17,13 +19,13 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from tiered_eval.errors import ModelRefused, UnreadableReply
 from tiered_eval.records import Evidence, ModelReply
 
-__all__ = ["JudgeVerdict", "Judgement", "find_quote", "judgement_parser"]
+__all__ = ["JudgeVerdict", "Judgement", "find_quote", "judgement_parser", "split_pack"]
 
 JudgeVerdict: TypeAlias = Literal["met", "not-met", "scored", "cannot-tell"]
 
@@ -88,6 +90,41 @@ def judgement_parser(
         )
 
     return parse
+
+
+def split_pack(reply: ModelReply, ids: Sequence[str]) -> dict[str, ModelReply]:
+    """The answers of a reply to several questions, each as the reply that its question alone would have got.
+
+    An id that is missing or answered twice is left out: of two answers neither can be trusted. An answer may still
+    be unreadable; its own parser finds out.
+
+    Raises:
+        UnreadableReply: it is malformed, cut off, does not echo its nonce, or answers what was not asked.
+        ModelRefused: the model refused, or a content filter stepped in.
+    """
+    _refuse_other_stops(reply)
+    outer = _load_object(reply)
+    if set(outer) != {"nonce", "answers"}:
+        _unreadable(reply, f"its keys are {sorted(outer)[:8]}, expected answers and nonce")
+    if not reply.nonce or outer["nonce"] != reply.nonce:
+        _unreadable(reply, "it does not echo the nonce of its questions, so it may repeat the judged text")
+    answers = outer["answers"]
+    if not isinstance(answers, list) or not all(isinstance(answer, dict) for answer in answers):
+        _unreadable(reply, "its answers are not a list of objects")
+    named = [answer.get("id") for answer in answers]
+    if strangers := [name for name in named if name not in ids]:
+        _unreadable(reply, f"it answers {str(strangers[0])[:40]!r}, which was not asked")
+    return {
+        name: _alone(reply, answer)
+        for name, answer in zip(named, answers, strict=True)
+        if named.count(name) == 1
+    }
+
+
+def _alone(reply: ModelReply, answer: dict[str, Any]) -> ModelReply:
+    own = {key: value for key, value in answer.items() if key != "id"}
+    # ASCII, so that half a surrogate pair stays readable until its parser refuses it.
+    return replace(reply, text=json.dumps({"nonce": reply.nonce, **own}))
 
 
 def _refuse_other_stops(reply: ModelReply) -> None:

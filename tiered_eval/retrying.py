@@ -43,6 +43,7 @@ async def run(
     rng: random.Random,
     sleep: Callable[[float], Awaitable[None]],
     max_attempts: int = MAX_ATTEMPTS,
+    max_unreadable: int = MAX_UNREADABLE,
 ) -> T:
     """Await ``once(0)``, ``once(1)``, ... until one succeeds or trying again is pointless.
 
@@ -56,11 +57,14 @@ async def run(
         rng: chooses the waits.
         sleep: waits that many seconds.
         max_attempts: at least 1.
+        max_unreadable: replies that may be paid for in vain; at least 1.
 
     Raises:
         ProviderError: the last attempt's, as it was raised.
     """
-    attempts = _Attempts(deadline_s=deadline_s, rng=rng, max_attempts=max_attempts)
+    attempts = _Attempts(
+        deadline_s=deadline_s, rng=rng, max_attempts=max_attempts, max_unreadable=max_unreadable
+    )
 
     async def attempt() -> T:
         index = attempts.begun
@@ -82,6 +86,7 @@ class _Attempts:
     deadline_s: Callable[[], float | None]
     rng: random.Random
     max_attempts: int
+    max_unreadable: int
     begun: int = 0
     unreadable: int = field(default=0)
 
@@ -123,7 +128,7 @@ class _Stop(stop_base):
 
     def __call__(self, retry_state: RetryCallState) -> bool:
         attempts = self._attempts
-        if attempts.begun >= attempts.max_attempts or attempts.unreadable >= MAX_UNREADABLE:
+        if attempts.begun >= attempts.max_attempts or attempts.unreadable >= attempts.max_unreadable:
             return True
         if _asked_s(retry_state) > LONGEST_ASKED_S:
             return True

@@ -14,7 +14,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable
 
-from tiered_eval.budget import Budget
+from tiered_eval.budget import Budget, Reservation
 from tiered_eval.calls.booking import Booking
 from tiered_eval.calls.job import Bought, Gate, Job, Reply
 from tiered_eval.calls.tally import Tally
@@ -98,18 +98,8 @@ class Attempts:
         """
         polls = 0
         while True:
-            self._check_may_call(job)
-            claim = Claim(
-                key=job.key,
-                scope=self._scope(),
-                run=self._run,
-                model=job.heading.model,
-                kind=job.heading.kind,
-                bound=job.bound(),
-                cap=self.budget.cap,
-                attempt=attempt,
-                distrusted=distrusted,
-            )
+            self.check_may_call(job)
+            claim = self.claim_for(job, attempt, distrusted=distrusted)
             answer = await self._reserved(job, claim, ledger, gate)
             if isinstance(answer, Bought | Kept):
                 return answer
@@ -119,17 +109,39 @@ class Attempts:
             await self._sleep(self._rng.uniform(0.5, 1.0) * min(POLL_CAP_S, POLL_BASE_S * 2.0**polls))
             polls = min(polls + 1, 16)
 
+    def claim_for(
+        self, job: Job[Reply], attempt: int = 0, *, distrusted: bytes | None = None, batch: str | None = None
+    ) -> Claim:
+        """What is asked of the ledger for one attempt at ``job``, alone or in a batch."""
+        return Claim(
+            key=job.key,
+            scope=self._scope(),
+            run=self._run,
+            model=job.heading.model,
+            kind=job.heading.kind,
+            bound=job.bound() if batch is None else job.batch_bound(),
+            cap=self.budget.cap,
+            attempt=attempt,
+            distrusted=distrusted,
+            others=tuple((key, heading.kind) for key, heading in job.others),
+            batch=batch,
+        )
+
+    def book(self, job: Job[Reply], claim: Claim, reservation: Reservation, ledger: Ledger) -> Booking[Reply]:
+        """The money of one attempt, to be ended in budget, ledger and tally together."""
+        return Booking(
+            job, claim, reservation, ledger=ledger, tally=self._tally, overrun=self._report_overrun
+        )
+
     async def _reserved(
         self, job: Job[Reply], claim: Claim, ledger: Ledger, gate: Gate
     ) -> Bought[Reply] | Kept | Busy | NoRoom:
         """The attempt, with its worst case set aside while it waits for its turn and while it is open."""
         reservation = await self.budget.reserve(claim.bound)
-        booking = Booking(
-            job, claim, reservation, ledger=ledger, tally=self._tally, overrun=self._report_overrun
-        )
+        booking = self.book(job, claim, reservation, ledger)
         try:
             async with gate.slot(job.tokens), self._open_calls:
-                self._check_may_call(job)
+                self.check_may_call(job)
                 return await self._claimed(booking, ledger, gate)
         finally:
             if reservation.is_open:
@@ -217,7 +229,8 @@ class Attempts:
         if self.budget.cap is not None:
             self.refuse_new_calls(CallsStopped(f"no more calls are made, to keep the cap: {warning}"))
 
-    def _check_may_call(self, job: Job[Reply]) -> None:
+    def check_may_call(self, job: Job[Reply]) -> None:
+        """Raises what forbids any further attempt: a refusal, the deadline, a provider that was stopped."""
         if self._refusal is not None:
             raise self._refusal.with_traceback(None)  # one instance, raised for many askers
         left_s = self._deadline_s()

@@ -69,17 +69,21 @@ class Booking(Generic[Reply]):
         return written
 
     def settle(self, reply: Reply) -> Awaitable[None]:
-        """It was billed, and the reply is kept with its cost. Done when both are on disk."""
-        if self.job.payload is None:
+        """It was billed, and what it answered is kept with its cost. Done when both are on disk."""
+        if self.job.payloads is None:
             return self.charge(reply.usage, why="embedding")
         cost = self.job.cost(reply.usage)
-        written = self._ledger.settle(self.claim, cost=cost, payload=self.job.payload(reply))
+        payloads = self.job.payloads(reply)
+        if len(payloads) == 1 and payloads[0] is not None:
+            written = self._ledger.settle(self.claim, cost=cost, payload=payloads[0])
+        else:
+            written = self._ledger.settle_pack(self.claim, cost=cost, payloads=payloads)
         self._bill(cost, reply.usage)
         return written
 
     def _bill(self, cost: int, usage: Usage) -> None:
         self._reservation.settle(cost)
-        self._tally.bill(self.job.heading, cost, usage)
+        self._tally.bill(self.job.heading, cost, usage, others=[heading for _, heading in self.job.others])
         self.job.billed += cost
         if cost > self.claim.bound:
             self._overrun(self.claim.model, cost, self.claim.bound)

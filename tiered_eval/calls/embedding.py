@@ -49,10 +49,11 @@ def embedding_job(
         heading=Heading(tier="embedding", model=model, kind="embedding"),
         tokens=sum(map(len, texts)) // BYTES_A_TOKEN + len(texts),
         bound=lambda: prices.worst_case_texts_pico(texts, model, now()),
+        batch_bound=lambda: prices.worst_case_texts_pico(texts, model, now()),
         cost=lambda usage: prices.cost_pico(usage, model, now()),
         send=lambda timeout_s: embedder.embed(texts, model=name, timeout_s=timeout_s),
         check=lambda reply: _check_count(reply, len(texts), model),
-        payload=None,
+        payloads=None,
     )
 
 

@@ -13,7 +13,6 @@ import random
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -27,11 +26,13 @@ from tiered_eval.calls.books import Books
 from tiered_eval.calls.breaker import Breaker
 from tiered_eval.calls.embedding import batches_of, embedding_job, joined
 from tiered_eval.calls.flights import Flights
-from tiered_eval.calls.job import BYTES_A_TOKEN, Bought, Gate, Job, Reply
-from tiered_eval.calls.replies import find_reply, payload_from_reply
-from tiered_eval.calls.tally import CallStatistics, Heading, Tally
+from tiered_eval.calls.job import Bought, Gate, Job, Reply
+from tiered_eval.calls.jobs import Jobs, heading_of
+from tiered_eval.calls.packing import MOST_IN_A_PACK, Packer
+from tiered_eval.calls.places import Place, reply_from_kept
+from tiered_eval.calls.tally import CallStatistics, Tally
 from tiered_eval.calls.vendors import Vendors, provider_of, rate_gates
-from tiered_eval.config import Mode
+from tiered_eval.config import Mode, Pack
 from tiered_eval.errors import (
     CallsStopped,
     ConfigError,
@@ -41,9 +42,8 @@ from tiered_eval.errors import (
     ProviderError,
     TieredEvalError,
 )
-from tiered_eval.keys import content_key
 from tiered_eval.ledger import Kept, Ledger
-from tiered_eval.pricing import PriceBook, input_bound_tokens, pico_from_usd, usd_from_pico
+from tiered_eval.pricing import PriceBook, pico_from_usd, usd_from_pico
 from tiered_eval.providers.base import EmbeddingProvider, Provider
 from tiered_eval.records import Completed, EmbeddingReply, ModelReply, ModelRequest
 
@@ -79,6 +79,8 @@ class Gateway:
             if that was killed: what was spent before the kill counts. None notes no run in the ledger.
         scope: what the cap is on; runs that share a scope share its cap. Takes ``run``, or the killed run's.
         mode: ``live``; ``offline`` answers from kept replies only; ``replay`` asks the provider ``replay``.
+        pack: may questions about one response share a call? ``auto`` where that is cheaper, or at most so many.
+        seed: orders the questions that share a call.
         concurrency: most calls open at once.
         request_timeout_s: bound on one attempt.
         deadline_s: seconds that the run has left; None for no deadline.
@@ -98,6 +100,8 @@ class Gateway:
         suite: str | None = None,
         scope: str | None = None,
         mode: Mode = "live",
+        pack: Pack = "never",
+        seed: int = 0,
         concurrency: int = 64,
         request_timeout_s: float = 120.0,
         deadline_s: Callable[[], float | None] = lambda: None,
@@ -126,7 +130,7 @@ class Gateway:
         self._nonce = nonce
         self._cap = None if cap_usd is None else pico_from_usd(cap_usd)
         self._budget = Budget(self._cap)
-        self._tally = Tally(clock)
+        self.tally = Tally(clock)
         self._books = Books(
             home=home,
             run=run,
@@ -137,7 +141,7 @@ class Gateway:
         )
         self._attempts = Attempts(
             budget=self._budget,
-            tally=self._tally,
+            tally=self.tally,
             scope=lambda: self._books.scope,
             run=run,
             concurrency=concurrency,
@@ -146,6 +150,15 @@ class Gateway:
             sleep=sleep,
             rng=self._rng,
         )
+        self.jobs = Jobs(vendors=self._vendors, prices=prices, now=now, nonce=nonce)
+        self._packer: Packer | None = None
+        if pack != "never":
+            self._packer = Packer(
+                self,
+                limit=MOST_IN_A_PACK if pack == "auto" else pack,
+                only_if_cheaper=pack == "auto",
+                seed=seed,
+            )
         self._breaker = Breaker(clock)
         self._flights: Flights[_Answer] = Flights()
         self._unusable = 0
@@ -165,6 +178,8 @@ class Gateway:
             return
         self._is_closed = True
         self.refuse_new_calls(CallsStopped("the gateway is closed"))
+        if self._packer is not None:
+            await self._packer.aclose()
         await self._flights.aclose()
         await self._vendors.aclose()
         await self._books.aclose()
@@ -173,6 +188,8 @@ class Gateway:
         self, request: ModelRequest, parse: Callable[[ModelReply], T], *, models: Sequence[str]
     ) -> Completed[T]:
         """Answer one question: from the store, from a call in flight, or by a call, model after model.
+
+        A question with a packed form may share its call with others about the same response.
 
         Args:
             parse: makes of the reply what the caller wants. It raises UnreadableReply for one that is none (asked
@@ -188,20 +205,28 @@ class Gateway:
             raise ConfigError("no judge model is chosen; give one with --judge provider:name")
         if self._mode == "replay":
             return await self._replay(request, parse, models[0])
-        chain = [(model, self._key(request, model)) for model in models]
-        distrusted: dict[str, bytes] = {}
-        for model, key, kept in await self._find_kept(chain):
-            completed = self._completed_from_kept(request, parse, model, kept)
-            if completed is not None:
-                return completed
-            distrusted[key] = kept.seal
-        if self._mode == "offline":
-            raise NotKept(models[0])
-        for position, (model, key) in enumerate(chain, start=1):
+        if self._packer is not None and request.packed is not None:
+            return await self._packer.complete(request, parse, models=models)
+        return await self.complete_alone(request, parse, models=models)
+
+    async def complete_alone(
+        self,
+        request: ModelRequest,
+        parse: Callable[[ModelReply], T],
+        *,
+        models: Sequence[str],
+        readings: int | None = None,
+    ) -> Completed[T]:
+        """The same, in a call of its own. ``readings`` bounds the replies that are paid for in vain."""
+        places = [Place(model, self.jobs.key(request, model)) for model in models]
+        completed, distrusted = await self.find_completed(request, parse, places)
+        if completed is not None:
+            return completed
+        for position, place in enumerate(places, start=1):
             try:
-                return await self._ask(request, parse, model, key, distrusted.get(key))
+                return await self._ask(request, parse, place, distrusted.get(place.key), readings)
             except ProviderError as error:
-                if not error.may_fall_back or position == len(chain):
+                if not error.may_fall_back or position == len(places):
                     raise
         raise AssertionError("unreachable: the last model of a chain returns or raises")
 
@@ -249,42 +274,68 @@ class Gateway:
         """What went through the door so far; also after it was closed."""
         ledger, totals = self._books.ledger, self._books.totals()
         return CallStatistics(
-            spend=self._tally.spend(
+            spend=self.tally.spend(
                 cap=self._cap,
                 reserved=self._budget.statistics().reserved,
                 ledger_settled=totals.settled,
                 ledger_unknown=totals.unknown,
             ),
-            provider_wait_s=self._tally.provider_wait_s,
-            coalesced=self._tally.coalesced,
+            provider_wait_s=self.tally.provider_wait_s,
+            coalesced=self.tally.coalesced,
             damaged_replies=self._unusable + (ledger.damaged_replies if ledger is not None else 0),
             warnings=(*self._books.warnings, *self._attempts.warnings),
         )
 
     # ── kept replies ─────────────────────────────────────────────────────────────────────────────
 
-    async def _find_kept(self, chain: Sequence[tuple[str, str]]) -> list[tuple[str, str, Kept]]:
-        """(model, key, kept reply) for those of the chain that there are, in its order."""
+    async def find_kept(self, keys: Sequence[str]) -> dict[str, Kept]:
+        """The kept replies among ``keys``. Raises ConfigError, LedgerError."""
         if self._mode == "offline" and not self._books.exists:
-            return []
+            return {}
         ledger = await self._books.open()
-        found = ledger.find([key for _, key in chain])
-        return [(model, key, found[key]) for model, key in chain if key in found]
+        return ledger.find(keys)
+
+    async def find_completed(
+        self, request: ModelRequest, parse: Callable[[ModelReply], T], places: Sequence[Place]
+    ) -> tuple[Completed[T] | None, dict[str, bytes]]:
+        """The first usable answer that is kept in ``places``, and the seals of those that cannot be read any more.
+
+        Raises:
+            NotKept: there is none, and no call may be made.
+            ConfigError, LedgerError: the ledger cannot be used.
+        """
+        found = await self.find_kept([place.key for place in places])
+        distrusted: dict[str, bytes] = {}
+        for place in places:
+            kept = found.get(place.key)
+            if kept is None:
+                continue
+            reply = reply_from_kept(kept, parse)
+            if reply is not None:
+                return self._completed_from_kept(request, parse, place, kept.cost, reply), distrusted
+            self._unusable += 1
+            distrusted[place.key] = kept.seal
+        if self._mode == "offline":
+            raise NotKept(places[0].model)
+        return None, distrusted
 
     def _completed_from_kept(
-        self, request: ModelRequest, parse: Callable[[ModelReply], T], model: str, kept: Kept
-    ) -> Completed[T] | None:
-        """None for a kept reply that cannot be read any more: a miss, and counted."""
-        reply = find_reply(kept.payload)
-        if reply is not None:
-            with suppress(ProviderError):
-                parsed = parse(reply)
-                self._tally.serve_from_store(_heading(request, model), kept.cost)
-                return Completed(
-                    parsed=parsed, reply=reply, cost_usd=Decimal(0), from_store=True, model=model
-                )
-        self._unusable += 1
-        return None
+        self,
+        request: ModelRequest,
+        parse: Callable[[ModelReply], T],
+        place: Place,
+        cost_then: int,
+        reply: ModelReply,
+    ) -> Completed[T]:
+        self.tally.serve_from_store(heading_of(request, place.model), cost_then)
+        return Completed(
+            parsed=parse(reply),
+            reply=reply,
+            cost_usd=Decimal(0),
+            from_store=True,
+            model=place.model,
+            prompt=place.prompt,
+        )
 
     async def _replay(
         self, request: ModelRequest, parse: Callable[[ModelReply], T], model: str
@@ -292,7 +343,7 @@ class Gateway:
         provider = self._vendors.provider("replay")
         reply = await provider.complete(request, model=model, nonce=self._nonce(), timeout_s=self._timeout_s)
         parsed = parse(reply)
-        self._tally.serve_from_store(_heading(request, model), 0)
+        self.tally.serve_from_store(heading_of(request, model), 0)
         return Completed(parsed=parsed, reply=reply, cost_usd=Decimal(0), from_store=True, model=model)
 
     # ── one model ────────────────────────────────────────────────────────────────────────────────
@@ -301,69 +352,54 @@ class Gateway:
         self,
         request: ModelRequest,
         parse: Callable[[ModelReply], T],
-        model: str,
-        key: str,
+        place: Place,
         distrusted: bytes | None,
+        readings: int | None,
     ) -> Completed[T]:
         answer, is_first = await self._flights.join(
-            key, lambda: self._fly(request, parse, model, key, distrusted)
+            place.key, lambda: self._fly(request, parse, place, distrusted, readings)
         )
         parsed = parse(answer.reply)
-        heading = _heading(request, model)
+        heading = heading_of(request, place.model)
         if not is_first:
-            self._tally.join(heading)
+            self.tally.join(heading)
         elif answer.cost_then is not None:
-            self._tally.serve_from_store(heading, answer.cost_then)
+            self.tally.serve_from_store(heading, answer.cost_then)
         return Completed(
             parsed=parsed,
             reply=answer.reply,
             cost_usd=usd_from_pico(answer.cost) if is_first else Decimal(0),
             from_store=not is_first or answer.cost_then is not None,
-            model=model,
+            model=place.model,
         )
 
     async def _fly(
         self,
         request: ModelRequest,
         parse: Callable[[ModelReply], Any],
-        model: str,
-        key: str,
+        place: Place,
         distrusted: bytes | None,
+        readings: int | None,
     ) -> _Answer:
         """Attempt after attempt, until one succeeds or trying again is pointless."""
-        await self._vendors.load_price(model)
-        await self._vendors.prepare(provider_of(model)[0])
-        job = self._chat_job(request, parse, model, key)
+        await self.jobs.prepare(place.model)
+        job = self.jobs.alone(request, parse, place.model, place.key, readings=readings)
         while True:
-            got = await self._tried(job, distrusted)
+            got = await self.buy(job, distrusted)
             if isinstance(got, Bought):
                 return _Answer(reply=got.reply, cost=job.billed)
-            reply = find_reply(got.payload)
-            if reply is not None and got.seal != distrusted and _can_read(parse, reply):
+            reply = reply_from_kept(got, parse) if got.seal != distrusted else None
+            if reply is not None:
                 return _Answer(reply=reply, cost=job.billed, cost_then=got.cost)
             self._unusable += 1
             distrusted = got.seal
 
-    def _chat_job(
-        self, request: ModelRequest, parse: Callable[[ModelReply], Any], model: str, key: str
-    ) -> Job[ModelReply]:
-        prefix, name = provider_of(model)
-        provider = self._vendors.provider(prefix)
-        price = self._prices.price(model)
-        prompt_tokens = input_bound_tokens(request)
-        return Job(
-            key=key,
-            provider=prefix,
-            heading=_heading(request, model),
-            tokens=prompt_tokens // BYTES_A_TOKEN + request.max_tokens,
-            bound=lambda: price.worst_case_pico(prompt_tokens, request.max_tokens, self._now()),
-            cost=lambda usage: price.cost_pico(usage, self._now()),
-            send=lambda timeout_s: provider.complete(
-                request, model=name, nonce=self._nonce(), timeout_s=timeout_s
-            ),
-            check=parse,
-            payload=payload_from_reply,
-        )
+    async def buy(self, job: Job[ModelReply], distrusted: bytes | None = None) -> Bought[ModelReply] | Kept:
+        """Make a call, attempt after attempt; or give the reply that another process bought meanwhile.
+
+        ``distrusted`` is the seal of a kept reply that could not be read. Raises what ``complete`` does.
+        """
+        return await self._tried(job, distrusted)
 
     async def _tried(self, job: Job[Reply], distrusted: bytes | None) -> Bought[Reply] | Kept:
         """Attempts until one succeeds, within the deadline of the run; an open one is lost at the deadline."""
@@ -385,6 +421,7 @@ class Gateway:
                     rng=self._rng,
                     sleep=self._sleep,
                     max_attempts=self._max_attempts,
+                    max_unreadable=job.readings or retrying.MAX_UNREADABLE,
                 )
         except ProviderError as error:
             self._breaker.failed(model, error)
@@ -395,18 +432,3 @@ class Gateway:
             raise DeadlineReached("the time allowed for the run was used up during a call") from None
         self._breaker.succeeded(model)
         return got
-
-    def _key(self, request: ModelRequest, model: str) -> str:
-        return content_key(request, model=model, origin=self._vendors.provider(provider_of(model)[0]).origin)
-
-
-def _heading(request: ModelRequest, model: str) -> Heading:
-    return Heading(tier="judge", model=model, kind=request.kind)
-
-
-def _can_read(parse: Callable[[ModelReply], Any], reply: ModelReply) -> bool:
-    try:
-        parse(reply)
-    except ProviderError:
-        return False
-    return True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from tiered_eval.calls.tally import Heading
-from tiered_eval.records import EmbeddingReply, ModelReply, RateLimits, Usage
+from tiered_eval.records import EmbeddingReply, ModelReply, ModelRequest, RateLimits, Usage
 
 __all__ = ["BYTES_A_TOKEN", "Bought", "Gate", "Job", "Reply"]
 
@@ -41,15 +41,27 @@ class Job(Generic[Reply]):
     """Estimate, for limits on tokens a minute."""
     bound: Callable[[], int]
     """Worst case of one attempt in pico-dollars, at the prices of now."""
+    batch_bound: Callable[[], int]
+    """The same in a batch."""
     cost: Callable[[Usage], int]
     send: Callable[[float], Awaitable[Reply]]
     """Make one attempt within so many seconds."""
     check: Callable[[Reply], object]
     """Raises a ProviderError for a reply that is none; it was billed all the same."""
-    payload: Callable[[Reply], str] | None
-    """The reply as it is kept; None where it is kept elsewhere."""
+    payloads: Callable[[Reply], Sequence[str | None]] | None
+    """What is kept of the reply, one for each question that it answers (None: unusable); None where it is kept elsewhere."""
+    others: tuple[tuple[str, Heading], ...] = ()
+    """Key and heading of the further questions that the call answers."""
+    request: ModelRequest | None = None
+    """The question, where the call may travel in a batch."""
+    readings: int | None = None
+    """Most replies that may be paid for and not be readable; None takes the retry policy's."""
     billed: int = 0
     """Pico-dollars that its attempts were billed so far, unusable ones included."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key, *(key for key, _ in self.others))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tiered_eval.ledger import shares_of
 from tiered_eval.records import Spend, SpendLine, Usage
 
 __all__ = ["CallStatistics", "Heading", "Tally"]
@@ -70,14 +71,23 @@ class Tally:
         if not self._open:
             self._waited_s += self._clock() - self._opened_at
 
-    def bill(self, heading: Heading, cost: int, usage: Usage) -> None:
-        """A call was billed, with or without a usable answer."""
+    def bill(self, heading: Heading, cost: int, usage: Usage, *, others: Sequence[Heading] = ()) -> None:
+        """A call was billed, with or without a usable answer. Questions that share it share cost and tokens exactly."""
         self.settled += cost
-        line = self._line(heading)
-        line.calls += 1
-        line.cost += cost
-        line.input_tokens += usage.input_tokens
-        line.output_tokens += usage.output_tokens
+        headings = (heading, *others)
+        self._line(heading).calls += 1
+        shares = zip(
+            headings,
+            shares_of(cost, len(headings)),
+            shares_of(usage.input_tokens, len(headings)),
+            shares_of(usage.output_tokens, len(headings)),
+            strict=True,
+        )
+        for each, cost_share, input_share, output_share in shares:
+            line = self._line(each)
+            line.cost += cost_share
+            line.input_tokens += input_share
+            line.output_tokens += output_share
 
     def lose(self, heading: Heading, bound: int) -> None:
         """A call may have been billed."""

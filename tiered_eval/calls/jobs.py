@@ -1,0 +1,124 @@
+"""From a question to a job: what is sent for it, what that may cost, what is kept of the answer, and under which key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from tiered_eval.calls.job import BYTES_A_TOKEN, Job
+from tiered_eval.calls.packs import PackQuestion, read_pack
+from tiered_eval.calls.replies import payload_from_reply
+from tiered_eval.calls.tally import Heading
+from tiered_eval.calls.vendors import Vendors, provider_of
+from tiered_eval.keys import content_key
+from tiered_eval.pricing import PriceBook, input_bound_tokens
+from tiered_eval.records import ModelReply, ModelRequest
+
+__all__ = ["Jobs", "heading_of"]
+
+
+class Jobs:
+    """Makes jobs for one gateway."""
+
+    def __init__(
+        self,
+        *,
+        vendors: Vendors,
+        prices: PriceBook,
+        now: Callable[[], datetime],
+        nonce: Callable[[], str],
+    ) -> None:
+        self._vendors = vendors
+        self._prices = prices
+        self._now = now
+        self._nonce = nonce
+
+    def key(self, request: ModelRequest, model: str) -> str:
+        """What the answer of ``model`` to ``request`` is kept under."""
+        return content_key(request, model=model, origin=self._vendors.provider(provider_of(model)[0]).origin)
+
+    async def prepare(self, model: str) -> None:
+        """Have price and client at hand, before a job for the model is made. Raises ConfigError, PriceUnknown."""
+        await self._vendors.load_price(model)
+        await self._vendors.prepare(provider_of(model)[0])
+
+    def alone(
+        self,
+        request: ModelRequest,
+        parse: Callable[[ModelReply], Any],
+        model: str,
+        key: str,
+        *,
+        readings: int | None = None,
+    ) -> Job[ModelReply]:
+        """One question, one call."""
+        return self._chat(
+            request,
+            model,
+            key=key,
+            check=parse,
+            payloads=lambda reply: [payload_from_reply(reply)],
+            readings=readings,
+        )
+
+    def pack(self, questions: Sequence[PackQuestion], request: ModelRequest, model: str) -> Job[ModelReply]:
+        """Several questions, one call."""
+
+        def payloads(reply: ModelReply) -> list[str | None]:
+            answers = read_pack(reply, questions)
+            return [
+                payload_from_reply(answers[question.key]) if question.key in answers else None
+                for question in questions
+            ]
+
+        return self._chat(
+            request,
+            model,
+            key=questions[0].key,
+            check=lambda reply: read_pack(reply, questions),
+            payloads=payloads,
+            others=tuple((question.key, heading_of(question.request, model)) for question in questions[1:]),
+        )
+
+    def _chat(
+        self,
+        request: ModelRequest,
+        model: str,
+        *,
+        key: str,
+        check: Callable[[ModelReply], object],
+        payloads: Callable[[ModelReply], Sequence[str | None]],
+        others: tuple[tuple[str, Heading], ...] = (),
+        readings: int | None = None,
+    ) -> Job[ModelReply]:
+        prefix, name = provider_of(model)
+        provider = self._vendors.provider(prefix)
+        price = self._prices.price(model)
+        prompt_tokens = input_bound_tokens(request)
+
+        def worst(*, in_batch: bool) -> int:
+            return price.worst_case_pico(prompt_tokens, request.max_tokens, self._now(), in_batch=in_batch)
+
+        return Job(
+            key=key,
+            provider=prefix,
+            heading=heading_of(request, model),
+            tokens=prompt_tokens // BYTES_A_TOKEN + request.max_tokens,
+            bound=lambda: worst(in_batch=False),
+            batch_bound=lambda: worst(in_batch=True),
+            cost=lambda usage: price.cost_pico(usage, self._now()),
+            send=lambda timeout_s: provider.complete(
+                request, model=name, nonce=self._nonce(), timeout_s=timeout_s
+            ),
+            check=check,
+            payloads=payloads,
+            others=others,
+            request=request,
+            readings=readings,
+        )
+
+
+def heading_of(request: ModelRequest, model: str) -> Heading:
+    """What a question is counted under."""
+    return Heading(tier="judge", model=model, kind=request.kind)

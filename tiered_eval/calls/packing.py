@@ -1,0 +1,328 @@
+"""Packing: questions that are left over on one response share one call.
+
+The one idea: the response and the rubric are the dear part of a question, and a pack pays for them once. A question
+waits a few milliseconds for others about the same response; what comes back is cut apart again, and each answer is
+kept, counted and read as if it had been asked alone.
+
+An answer that is missing or cannot be read is asked again alone, by the ordinary prompt, once. A pack that cannot be
+read at all, or that does not fit under the cap, is taken apart in the same way. So packing can cost a call
+more, and never a verdict.
+
+Route: the gateway comes here with each question that has a packed form, and buys what a pack asks like any other call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Protocol, TypeVar
+
+from tiered_eval.calls.flights import Flights
+from tiered_eval.calls.job import Bought, Job
+from tiered_eval.calls.jobs import Jobs, heading_of
+from tiered_eval.calls.packs import PackQuestion, alone_in_pack, is_cheaper, pack_of, read_pack
+from tiered_eval.calls.places import Place, reply_from_kept
+from tiered_eval.calls.tally import Tally
+from tiered_eval.errors import (
+    BudgetExceeded,
+    CallsStopped,
+    ModelRefused,
+    ProviderError,
+    TieredEvalError,
+    UnreadableReply,
+)
+from tiered_eval.ledger import Kept, shares_of
+from tiered_eval.pricing import usd_from_pico
+from tiered_eval.prompting import as_json
+from tiered_eval.records import Completed, ModelReply, ModelRequest
+
+__all__ = ["MOST_IN_A_PACK", "Packer"]
+
+T = TypeVar("T")
+
+MOST_IN_A_PACK = 6
+"""More questions at once make a judge worse, and save little: the share of the response is small by then."""
+WINDOW_S = 0.005
+"""How long a question waits for others. Those of one case come within one."""
+
+
+class Door(Protocol):
+    """What packing needs of the gateway."""
+
+    jobs: Jobs
+    tally: Tally
+
+    async def complete_alone(
+        self,
+        request: ModelRequest,
+        parse: Callable[[ModelReply], T],
+        *,
+        models: Sequence[str],
+        readings: int | None = None,
+    ) -> Completed[T]: ...
+
+    async def find_completed(
+        self, request: ModelRequest, parse: Callable[[ModelReply], T], places: Sequence[Place]
+    ) -> tuple[Completed[T] | None, Mapping[str, bytes]]: ...
+
+    async def find_kept(self, keys: Sequence[str]) -> Mapping[str, Kept]: ...
+
+    async def buy(self, job: Job[ModelReply]) -> Bought[ModelReply] | Kept: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What a pack has for one of its questions."""
+
+    reply: ModelReply | None
+    """None: nothing that can be used; ask alone."""
+    model: str = ""
+    cost: int = 0
+    """Pico-dollars: its share of the pack."""
+    cost_then: int | None = None
+    """What the answer had cost when another process bought it; None when this one did."""
+    was_asked: bool = False
+    """It was paid for once already, in vain."""
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class _Waiting:
+    """A question that waits for its pack."""
+
+    request: ModelRequest
+    parse: Callable[[ModelReply], Any]
+    keys: Mapping[str, str]
+    """Of its packed form, by model."""
+    future: asyncio.Future[_Answer]
+    pack: list[_Waiting] = field(default_factory=list)
+    """Those that it shares a call with, itself included; empty until that is known."""
+    flight: asyncio.Task[None] | None = None
+
+    def question(self, model: str) -> PackQuestion:
+        assert self.request.packed is not None, "only questions with a packed form come here"
+        return PackQuestion(
+            key=self.keys[model], request=self.request, form=self.request.packed, parse=self.parse
+        )
+
+    def answer(self, answer: _Answer) -> None:
+        if not self.future.done():
+            self.future.set_result(answer)
+
+    def fail(self, error: BaseException) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+
+
+class Packer:
+    """Collects questions by response, and asks them together. Belongs to one event loop.
+
+    Args:
+        door: buys, finds and counts.
+        limit: most questions in one call.
+        only_if_cheaper: ask alone where a pack is not likely to cost less.
+        seed: orders the questions of a pack, so that none stands first by its place in the suite.
+        sleep: waits for others.
+    """
+
+    def __init__(
+        self,
+        door: Door,
+        *,
+        limit: int = MOST_IN_A_PACK,
+        only_if_cheaper: bool = True,
+        seed: int = 0,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._door = door
+        self._limit = min(limit, MOST_IN_A_PACK)
+        self._only_if_cheaper = only_if_cheaper
+        self._seed = seed
+        self._sleep = sleep
+        self._collecting: dict[tuple[object, ...], list[_Waiting]] = {}
+        self._flights: Flights[_Answer] = Flights()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def complete(
+        self, request: ModelRequest, parse: Callable[[ModelReply], T], *, models: Sequence[str]
+    ) -> Completed[T]:
+        """Answer one question: kept under either of its keys, or in a pack, or alone. Raises what the gateway does."""
+        door = self._door
+        assert request.packed is not None, "only questions with a packed form come here"
+        in_pack = alone_in_pack(request, request.packed)
+        keys = {model: door.jobs.key(in_pack, model) for model in models}
+        places = [
+            place
+            for model in models
+            for place in (
+                Place(model, door.jobs.key(request, model)),
+                Place(model, keys[model], in_pack.prompt),
+            )
+        ]
+        completed, distrusted = await door.find_completed(request, parse, places)
+        if completed is not None:
+            return completed
+        if distrusted:
+            return await door.complete_alone(request, parse, models=models)
+        answer, is_first = await self._flights.join(
+            keys[models[0]], lambda: self._in_pack(request, parse, keys)
+        )
+        cost = usd_from_pico(answer.cost) if is_first else Decimal(0)
+        if answer.reply is None:
+            again = await door.complete_alone(
+                request, parse, models=models, readings=1 if answer.was_asked else None
+            )
+            return replace(again, cost_usd=again.cost_usd + cost)
+        parsed = parse(answer.reply)
+        heading = heading_of(request, answer.model)
+        if not is_first:
+            door.tally.join(heading)
+        elif answer.cost_then is not None:
+            door.tally.serve_from_store(heading, answer.cost_then)
+        return Completed(
+            parsed=parsed,
+            reply=answer.reply,
+            cost_usd=cost,
+            from_store=not is_first or answer.cost_then is not None,
+            model=answer.model,
+            prompt=in_pack.prompt,
+        )
+
+    async def aclose(self) -> None:
+        """End what is open; packs in flight are booked as unknown."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await self._flights.aclose()
+
+    # ── collecting ───────────────────────────────────────────────────────────────────────────────
+
+    async def _in_pack(
+        self, request: ModelRequest, parse: Callable[[ModelReply], Any], keys: Mapping[str, str]
+    ) -> _Answer:
+        """Wait for the answer of a pack; the last one who stops waiting ends the call."""
+        waiting = _Waiting(
+            request=request, parse=parse, keys=keys, future=asyncio.get_running_loop().create_future()
+        )
+        self._collect(waiting)
+        try:
+            return await waiting.future
+        except asyncio.CancelledError:
+            if waiting.flight is not None and all(other.future.cancelled() for other in waiting.pack):
+                waiting.flight.cancel()
+            raise
+
+    def _collect(self, waiting: _Waiting) -> None:
+        request = waiting.request
+        assert request.packed is not None, "only questions with a packed form come here"
+        alike = (
+            *(tuple(waiting.keys), request.effort, request.max_tokens, request.vote),
+            as_json(request.packed.judged),
+        )
+        collected = self._collecting.setdefault(alike, [])
+        collected.append(waiting)
+        if len(collected) >= self._limit:
+            self._dispatch(alike, collected)
+        elif len(collected) == 1:
+            self._start(self._close_window(alike, collected), collected)
+
+    async def _close_window(self, alike: tuple[object, ...], collected: list[_Waiting]) -> None:
+        await self._sleep(WINDOW_S)
+        if self._collecting.get(alike) is collected:
+            self._dispatch(alike, collected)
+
+    def _dispatch(self, alike: tuple[object, ...], collected: list[_Waiting]) -> None:
+        del self._collecting[alike]
+        pack = sorted(collected, key=lambda waiting: next(iter(waiting.keys.values())))
+        random.Random(f"{self._seed} {next(iter(pack[0].keys.values()))}").shuffle(pack)
+        flight = self._start(self._fly(pack), pack)
+        for waiting in pack:
+            waiting.pack, waiting.flight = pack, flight
+
+    def _start(self, work: Any, concerned: list[_Waiting]) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.create_task(work)
+        self._tasks.add(task)
+
+        def end(done: asyncio.Task[None]) -> None:
+            self._tasks.discard(done)
+            # Cancelled, or a fault of ours: nobody may wait for ever.
+            error = (
+                CallsStopped("the calls were ended while this one was open")
+                if done.cancelled()
+                else done.exception()
+            )
+            if error is not None:
+                for waiting in concerned:
+                    waiting.fail(error)
+
+        task.add_done_callback(end)
+        return task
+
+    # ── one pack ─────────────────────────────────────────────────────────────────────────────────
+
+    async def _fly(self, pack: Sequence[_Waiting]) -> None:
+        """Ask a pack, model after model, and hand every question an answer, an error, or itself back."""
+        models = tuple(pack[0].keys)
+        for position, model in enumerate(models, start=1):
+            try:
+                await self._ask(pack, model)
+            except BudgetExceeded:
+                # Each alone needs less room, and what still fits under the cap is still asked.
+                _hand_back(pack)
+            except ProviderError as error:
+                if error.may_fall_back and position < len(models):
+                    continue
+                _fail(pack, error)
+            except TieredEvalError as error:
+                _fail(pack, error)
+            return
+
+    async def _ask(self, pack: Sequence[_Waiting], model: str) -> None:
+        door = self._door
+        await door.jobs.prepare(model)
+        while len(open_ones := [waiting for waiting in pack if not waiting.future.done()]) > 1:
+            questions = [waiting.question(model) for waiting in open_ones]
+            request = pack_of(questions)
+            if self._only_if_cheaper and not is_cheaper(questions, request, model):
+                break
+            job = door.jobs.pack(questions, request, model)
+            try:
+                got = await door.buy(job)
+            except (UnreadableReply, ModelRefused):
+                _hand_back(open_ones, job.billed, was_asked=True)
+                return
+            if isinstance(got, Bought):
+                _hand_out(open_ones, read_pack(got.reply, questions), job.billed, model)
+                return
+            await self._take_kept(open_ones, model, got)
+        _hand_back(open_ones)
+
+    async def _take_kept(self, pack: Sequence[_Waiting], model: str, known: Kept) -> None:
+        """Another process bought some of them meanwhile: take its answers, and leave the rest open."""
+        found = {known.key: known, **await self._door.find_kept([waiting.keys[model] for waiting in pack])}
+        for waiting in pack:
+            kept = found.get(waiting.keys[model])
+            if kept is not None:
+                reply = reply_from_kept(kept, waiting.parse)
+                waiting.answer(_Answer(reply=reply, model=model, cost_then=kept.cost))
+
+
+def _hand_out(pack: Sequence[_Waiting], answers: Mapping[str, ModelReply], billed: int, model: str) -> None:
+    for waiting, cost in zip(pack, shares_of(billed, len(pack)), strict=True):
+        reply = answers.get(waiting.keys[model])
+        waiting.answer(_Answer(reply=reply, model=model, cost=cost, was_asked=True))
+
+
+def _hand_back(pack: Sequence[_Waiting], billed: int = 0, *, was_asked: bool = False) -> None:
+    """Let each be asked alone."""
+    for waiting, cost in zip(pack, shares_of(billed, max(1, len(pack))), strict=False):
+        waiting.answer(_Answer(reply=None, cost=cost, was_asked=was_asked))
+
+
+def _fail(pack: Sequence[_Waiting], error: TieredEvalError) -> None:
+    for waiting in pack:
+        waiting.fail(error.with_traceback(None))
