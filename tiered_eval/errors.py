@@ -156,7 +156,7 @@ class NotKept(TieredEvalError):
 
 def _plain(amount: Decimal) -> str:
     """An amount without exponent and without zeros at its end."""
-    return f"{amount.normalize():f}"
+    return f"{Decimal(amount).normalize():f}"
 
 
 class DeadlineReached(TieredEvalError):

@@ -36,16 +36,18 @@ def answer_text(prompt: str, schema: Mapping[str, Any] | None, *, pass_share: fl
     """What the model says: a JSON text for the schema, or a plain sentence where there is none."""
     if schema is None:
         return "The data say so."
-    first = takes_first(prompt, pass_share=pass_share)
-    filler = _Filler(nonce=find_nonce(prompt), first=first, levels=_levels_in(prompt), root=schema)
+    filler = _Filler(prompt, schema, pass_share=pass_share)
     return json.dumps(filler.value("", schema, depth=0), ensure_ascii=False)
 
 
 class _Filler:
-    def __init__(self, *, nonce: str, first: bool, levels: list[int], root: Mapping[str, Any]) -> None:
-        self._nonce = nonce
-        self._first = first
-        self._levels = levels
+    def __init__(self, prompt: str, root: Mapping[str, Any], *, pass_share: float) -> None:
+        data = _data_in(prompt)
+        self._nonce = find_nonce(prompt)
+        self._first = takes_first(prompt, pass_share=pass_share)
+        self._levels = _levels_in(data)
+        self._questions = _questions_in(data)
+        self._pass_share = pass_share
         self._root = root
 
     def value(self, name: str, schema: Mapping[str, Any], *, depth: int) -> Any:
@@ -59,6 +61,8 @@ class _Filler:
         match _type_of(schema):
             case "object":
                 return self._object(schema, depth)
+            case "array" if name == "answers" and self._questions:
+                return [self._answer(question, schema, depth) for question in self._questions]
             case "array":
                 count = int(schema.get("minItems", 0))
                 return [self.value(name, schema.get("items", {}), depth=depth + 1) for _ in range(count)]
@@ -76,6 +80,13 @@ class _Filler:
     def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
         fields = schema.get("properties", {})
         return {name: self.value(name, part, depth=depth + 1) for name, part in fields.items()}
+
+    def _answer(self, question: Mapping[str, Any], schema: Mapping[str, Any], depth: int) -> Any:
+        """One of several answers: it depends on its question alone, and carries its id."""
+        plain = json.dumps({key: value for key, value in question.items() if key != "id"})
+        self._first = takes_first(plain, pass_share=self._pass_share)
+        answer = self.value("", schema.get("items", {}), depth=depth + 1)
+        return {**answer, "id": question["id"]}
 
     def _number(self, name: str, schema: Mapping[str, Any]) -> int | float:
         if name == "score" and self._levels:
@@ -100,17 +111,28 @@ def _type_of(schema: Mapping[str, Any]) -> str:
     return str(kind[0] if isinstance(kind, list) else kind)
 
 
-def _levels_in(prompt: str) -> list[int]:
-    """The levels of a rubric, in order, from the JSON object between the marker lines."""
+def _data_in(prompt: str) -> Mapping[str, Any]:
+    """The JSON object between the marker lines; empty where there is none."""
     nonce = find_nonce(prompt)
     _, _, after = prompt.partition(f"DATA {nonce}\n")
     try:
         data = json.loads(after.partition(f"\nEND OF DATA {nonce}")[0])
-        levels = data["levels"]
-    except (ValueError, KeyError, TypeError):
-        return []
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _levels_in(data: Mapping[str, Any]) -> list[int]:
+    """The levels of a rubric, in order."""
+    levels = data.get("levels", [])
     if isinstance(levels, dict):
         found = list(levels)
     else:
         found = [level.get("level") if isinstance(level, dict) else level for level in levels]
     return sorted(int(level) for level in found if re.fullmatch(r"-?\d+", str(level)))
+
+
+def _questions_in(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Several questions about one response, where that is what is asked."""
+    questions = data.get("questions", [])
+    return [question for question in questions if isinstance(question, dict) and "id" in question]
