@@ -124,6 +124,9 @@ def _texts() -> st.SearchStrategy[str]:
 @example("from one to 45 days")
 @example("between 40 and 50 days")
 @example("The 45s are 45 days")
+@example("the 45th until fifteen terms")
+@example("his 45th - 45,000 more")
+@example("a 45M-145 sum of $45th-Rs one")
 def test_a_glance_says_what_the_full_reader_says(text: str):
     """State, reason, score and evidence are the same for every claim."""
     for quick, full in both_ways(text, *CLAIM_VALUES):

@@ -26,14 +26,21 @@ def maker(record: type[T]) -> type[T]:
         TypeError: a default is made anew for each instance.
     """
     parts = fields(record)  # type: ignore[arg-type]  # a dataclass; there is no bound that says so
-    scope: dict[str, Any] = {"record": record}
+    slots = tuple(part.name for part in parts)
+    scope: dict[str, Any] = {
+        "new": object.__new__,
+        "twin": type(record.__name__, (), {"__slots__": slots}),
+        "record": record,
+    }
     positional = [_parameter(part, scope) for part in parts if part.init and not part.kw_only]
     by_name = [_parameter(part, scope) for part in parts if part.init and part.kw_only]
-    signature = ", ".join(["self", *positional, *(["*", *by_name] if by_name else [])])
-    body = "".join(f"    self.{part.name} = {part.name}\n" for part in parts)
-    exec(f"def __init__({signature}):\n{body}    self.__class__ = record\n", scope)
-    slots = tuple(part.name for part in parts)
-    return cast(type[T], type(record.__name__, (), {"__slots__": slots, "__init__": scope["__init__"]}))
+    signature = ", ".join([*positional, *(["*", *by_name] if by_name else [])])
+    body = "".join(f"    made.{name} = {name}\n" for name in slots)
+    exec(
+        f"def make({signature}):\n    made = new(twin)\n{body}    made.__class__ = record\n    return made\n",
+        scope,
+    )
+    return cast(type[T], scope["make"])
 
 
 def _parameter(part: Field[Any], scope: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.records.making import maker
 from tiered_eval.text.edges import Edges, edges_at
 from tiered_eval.text.guards import objection_around
-from tiered_eval.text.normalise import Normalised, normalise, normalise_cased
+from tiered_eval.text.normalise import Normalised, fold, normalise, normalise_cased
 from tiered_eval.text.polarity import doubt_at, kept_cues
 from tiered_eval.text.subject import Subject
 
@@ -123,7 +123,7 @@ def _evidence(text: str, start: int, end: int) -> Evidence:
 @lru_cache(maxsize=4096)
 def _needle(literal: str, is_cased: bool) -> str:
     """The folded literal, without quotes around all of it and without the full stop of a sentence."""
-    folded = (normalise_cased if is_cased else normalise)(literal).text
+    folded = fold(literal, is_cased=is_cased)
     if len(folded) > 2 and folded[0] in "\"'" and folded[0] == folded[-1] and folded[0] not in folded[1:-1]:
         folded = folded[1:-1].strip()
     if " " in folded and folded.endswith(".") and not folded.endswith(".."):

@@ -86,10 +86,13 @@ class _Found(NamedTuple):
     doubt: str | None = None
 
 
+_NOTHING = _Found()
+
+
 def _find(claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading]) -> _Found:
     """The first clean statement of the claim in any of its forms, else the first doubtful one."""
     text = subject.text
-    doubtful = _Found()
+    doubtful = _NOTHING
     for reading in readings:
         for claim in claims:
             alike = compare(claim, reading, text)

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
-__all__ = ["Normalised", "normalise", "normalise_cased"]
+__all__ = ["Normalised", "fold", "normalise", "normalise_cased"]
 
 _HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
 _SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u2032\u02b9\u02bc\u00b4\u0060\u2039\u203a"
@@ -74,7 +74,7 @@ class Normalised:
         for offset in (self._offset, self._offset_by_halving):
             begin = offset(start)
             stop = self._with_accents(begin, offset(end - 1) + 1, wanted)
-            if _fold(original[begin:stop], is_cased=self.is_cased) == wanted:
+            if fold(original[begin:stop], is_cased=self.is_cased) == wanted:
                 break
         return begin, stop
 
@@ -112,26 +112,31 @@ class Normalised:
         for end in range(stop, len(self.original)):
             if not _ATTACHES(self.original[end]):
                 break
-            if _fold(self.original[begin : end + 1], is_cased=self.is_cased) == wanted:
+            if fold(self.original[begin : end + 1], is_cased=self.is_cased) == wanted:
                 stop = end + 1
         return stop
 
 
 def normalise(text: str) -> Normalised:
     """``text`` without differences of case, width, composition, quotes, dashes, ligatures and spacing."""
-    return Normalised(text, _fold(text, is_cased=False), is_cased=False)
+    return Normalised(text, fold(text, is_cased=False), is_cased=False)
 
 
 def normalise_cased(text: str) -> Normalised:
     """As :func:`normalise`, but upper and lower case stay apart."""
-    return Normalised(text, _fold(text, is_cased=True), is_cased=True)
+    return Normalised(text, fold(text, is_cased=True), is_cased=True)
 
 
-def _fold(text: str, *, is_cased: bool) -> str:
+def fold(text: str, *, is_cased: bool) -> str:
+    """What :func:`normalise` and :func:`normalise_cased` search in, without the way back."""
     if text.isascii():
         if "`" in text:
             text = text.replace("`", "'")
-        return " ".join((text if is_cased else text.lower()).split())
+        if not is_cased:
+            text = text.lower()
+        # Printable ASCII has no other white space than spaces: one line of well spaced text is folded already.
+        is_spaced_well = text.isprintable() and "  " not in text and text[:1] != " " and text[-1:] != " "
+        return text if is_spaced_well else " ".join(text.split())
     text = unicodedata.normalize("NFKC", _FANCY.sub(_plain, text))
     if not is_cased:
         text = unicodedata.normalize("NFKC", text.casefold())
@@ -146,7 +151,7 @@ def _plain(fancy: re.Match[str]) -> str:
 
 
 def _folded_length(block: str, end: int, *, is_cased: bool) -> int:
-    return len(_fold(block[:end], is_cased=is_cased))
+    return len(fold(block[:end], is_cased=is_cased))
 
 
 def _change_marks(text: str, *, is_cased: bool) -> _Marks:
@@ -159,7 +164,7 @@ def _change_marks(text: str, *, is_cased: bool) -> _Marks:
         for part in _UNCOMMON.finditer(text):
             start, end = part.span()
             start -= 1 if start and _ATTACHES(text[start]) else 0
-            changes.append((start, end, len(_fold(text[start:end], is_cased=is_cased))))
+            changes.append((start, end, len(fold(text[start:end], is_cased=is_cased))))
         changes.sort()
     folded, raw = [0], [0]
     removed = 0
@@ -176,7 +181,7 @@ def _block_marks(text: str, *, is_cased: bool) -> _Marks:
     folded, raw = [0], [0]
     length = 0
     for begin, stop in _blocks(text):
-        if part := _fold(text[begin:stop], is_cased=is_cased):
+        if part := fold(text[begin:stop], is_cased=is_cased):
             start = length + 1 if length else 0
             folded.append(start)
             raw.append(begin)

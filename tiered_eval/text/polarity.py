@@ -18,7 +18,7 @@ from typing import Literal
 
 from tiered_eval.text.cues import Cue, find_cues, in_place_lower
 from tiered_eval.text.quotation import quotation_doubt, quotations
-from tiered_eval.text.signs import CUE, signs_in
+from tiered_eval.text.signs import CUE, SPEECH, signs_in
 
 __all__ = ["Cue", "doubt_at", "find_cues", "has_negation", "kept_cues", "polarity"]
 
@@ -79,6 +79,8 @@ def doubt_at(text: str, start: int, end: int, cues: Sequence[Cue] | None = None)
     Looks at the neighbourhood only, so that it costs the same in a long text. ``cues`` are those of the whole
     text, from a caller that keeps them.
     """
+    if cues is not None and not cues and SPEECH not in signs_in(text):
+        return None  # as most responses are
     begin, stop = max(0, start - _LOOK_BEFORE), end + _LOOK_AFTER
     near = find_cues(text[begin:stop]) if cues is None else _cues_between(cues, begin, stop)
     if near and (doubt := _doubt_by_cues(text[begin:stop], start - begin, end - begin, near)):

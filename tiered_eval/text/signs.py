@@ -21,11 +21,13 @@ from tiered_eval.text.dates import MONTHS
 from tiered_eval.text.number_words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
-__all__ = ["CUE", "JOINED", "Sign", "signs_in"]
+__all__ = ["CUE", "JOINED", "SPEECH", "Sign", "signs_in"]
 
 Sign = str
 CUE: Sign = "cue"
 """A word stands there with which a cue may begin."""
+SPEECH: Sign = "speech"
+"""A quotation, a question or a choice between two may stand there."""
 JOINED: Sign = "joined"
 """Two numbers may be joined to one, or one may have other digits than its own. Known of ASCII texts only."""
 _ALWAYS: Sign = "always"
@@ -34,7 +36,7 @@ _ALWAYS: Sign = "always"
 
 @lru_cache(maxsize=1)
 def signs_in(text: str) -> frozenset[Sign]:
-    """What a text may hold: ``CUE``, ``JOINED``, and the names of units (``day``).
+    """What a text may hold: ``CUE``, ``SPEECH``, ``JOINED``, and the names of units (``day``).
 
     The last answer is kept, for the next one who asks about the same text.
     """
@@ -59,7 +61,7 @@ def _joined() -> str:
         "younger sooner earlier lower most maximum max tops so ish odd approximately approx take"
     )
     endings = {last for spelling in known_spellings() for last in re.findall(r"[a-z]+\Z", spelling)}
-    endings.update(SCALES, WORDS, limits.split(), "point points cent of an a".split())
+    endings.update(SCALES, WORDS, limits.split(), "st nd rd th b k m mm t point points cent of an a".split())
     # All that a number can end with, its unit and limit included; and begin with, behind sign and currency.
     end = rf"(?:[0-9%$+}}]|(?:^|[^a-z])(?:{_any_of(endings)}))"
     start = rf"(?:[0-9]|\b(?:{word})\b)"
@@ -82,7 +84,7 @@ def _joined() -> str:
 
 
 def _patterns() -> dict[Sign, str]:
-    found = {_ALWAYS: "", CUE: STEMS, JOINED: f"(?i:{_joined()})"}
+    found = {_ALWAYS: "", CUE: STEMS, SPEECH: '["“„«‘?？]| or ', JOINED: f"(?i:{_joined()})"}
     for name, spellings in spellings_by_unit().items():
         words = {last for spelling in spellings for last in re.findall(r"[a-z]+2?\Z", spelling)}
         if words:
