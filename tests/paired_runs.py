@@ -21,6 +21,7 @@ def case_of(
     dimensions: Sequence[str] = (),
     digest: str | None = None,
     prompt: str | None = None,
+    tier: str = "exact",
 ) -> CaseResult:
     """A case with one expectation a letter: p(ass), f(ail), e(rror), n(ot judged)."""
     verdicts = tuple(
@@ -30,6 +31,7 @@ def case_of(
             STATES[letter],
             dimension=dimensions[number] if dimensions else None,
             prompt=prompt,
+            tier=tier,
             leftover="budget" if letter == "n" else None,
         )
         for number, letter in enumerate(states)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from paired_runs import case_of, report_of
 
 from tiered_eval.calibration.comparison import Comparison, compare_reports
+from tiered_eval.calibration.flakes import changes_to_confirm
 from tiered_eval.calibration.regression import GateCase, PairedGate
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult
@@ -85,6 +86,21 @@ def test_a_useless_prediction_costs_no_validity(drop: float):
         cases, differences = made_cases(seed, drop)
         rng = random.Random(seed)
         cases = [replace(case, predicted=rng.uniform(-1, 1)) for case in cases]
+        gate = PairedGate(cases, margin=MARGIN, seed=seed)
+        run_to_the_end(gate, differences)
+        wrong += gate.answer().state != full_verdict(differences)
+
+    assert wrong <= 3 + 2
+
+
+@pytest.mark.parametrize(("up", "down"), [(13, 20), (13, 21), (60, 68)])
+def test_large_changes_both_ways_do_not_fool_the_gate(up: int, down: int):
+    """Where whole cases break and mend, and the mean lies just beside the margin, it is wrong in at most 5 %."""
+    values = [1.0] * up + [-1.0] * down + [0.0] * (240 - up - down)
+    differences = {str(number): value for number, value in enumerate(values)}
+    cases = [GateCase(id=id) for id in differences]
+    wrong = 0
+    for seed in range(60):
         gate = PairedGate(cases, margin=MARGIN, seed=seed)
         run_to_the_end(gate, differences)
         wrong += gate.answer().state != full_verdict(differences)
@@ -363,3 +379,42 @@ def test_the_same_comparison_comes_out_the_same():
     base, candidate = many("ppf"), [*many("pff", 3), *many("ppf")[3:]]
 
     assert compared(base, candidate) == compared(base, candidate)
+
+
+def test_what_to_ask_again_is_even_handed():
+    """Broken and mended verdicts of the judge take turns, the weightiest first; mechanical ones are left alone."""
+    base = [case_of("a", "pp", tier="judge"), case_of("b", "f", tier="judge"), case_of("c", "p")]
+    candidate = [case_of("a", "ff", tier="judge"), case_of("b", "p", tier="judge"), case_of("c", "f")]
+
+    changes = changes_to_confirm(report_of("b", base), report_of("c", candidate))
+
+    assert [(change.case_id, change.direction) for change in changes] == [
+        ("a", "broke"),
+        ("b", "mended"),
+        ("a", "broke"),
+    ]
+    assert changes[0].impact == 0.5
+
+
+def test_a_change_on_an_unchanged_response_needs_no_confirmation():
+    """It is known to be the judge's."""
+    base = [case_of("a", "p", tier="judge", digest="d")]
+
+    assert (
+        changes_to_confirm(
+            report_of("b", base), report_of("c", [case_of("a", "f", tier="judge", digest="d")])
+        )
+        == ()
+    )
+
+
+def test_a_change_that_the_judge_does_not_repeat_is_no_difference():
+    """Asked again, the judge took half of the drop back; the other half stands."""
+    base, candidate = many("pp", tier="judge"), many("ff", tier="judge")
+    again = {(f"c{n}", "e0"): "pass" for n in range(40)} | {(f"c{n}", "e1"): "fail" for n in range(40)}
+
+    done = compared(base, candidate, asked_again=again)
+
+    assert done.suite.mean == pytest.approx(-0.5)
+    assert done.flaky == 40
+    assert any("not repeated" in warning for warning in done.warnings)

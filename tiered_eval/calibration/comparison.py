@@ -15,19 +15,20 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from math import sqrt
 from typing import Literal, TypeAlias
 
 from tiered_eval.calibration.binomial import t_quantile
+from tiered_eval.calibration.pairing import CaseChange, Paired, Pairs, in_step
 from tiered_eval.errors import ConfigError
-from tiered_eval.records import CaseResult, Report, Verdict
+from tiered_eval.records import Report
+from tiered_eval.records.verdicts import State
 
 __all__ = [
     "DEFAULT_DELTA",
     "DEFAULT_MARGIN",
     "SUITE",
-    "CaseChange",
     "Comparison",
     "Difference",
     "compare_reports",
@@ -42,7 +43,6 @@ DEFAULT_DELTA = 0.05
 SUITE = "partial"
 """Name of the suite's own figure."""
 
-MOST_SHOWN = 20
 _SWAPS = 9_999
 _SETTINGS = ("judges", "embedder", "profile", "mode", "version", "certificate")
 """Settings of a report that change verdicts without any change of the system under test."""
@@ -74,16 +74,6 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseChange:
-    """A case that became worse, with the expectations that passed before and fail now."""
-
-    case_id: str
-    base: float
-    candidate: float
-    broken: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """What changed between two runs, and whether it is a regression."""
 
@@ -109,34 +99,10 @@ class Comparison:
     """Cases whose response is the same in both runs: their difference is 0, whatever the judge said the second time."""
     changed_minds: int
     """Verdicts on those same responses that came out otherwise."""
+    flaky: int
+    """Changes that the judge did not repeat when it was asked again."""
     warnings: tuple[str, ...]
     """Beginning with whatever makes the two runs hard to compare."""
-
-
-@dataclass(slots=True)
-class _Pairs:
-    """The changes of one figure, case by case."""
-
-    base: list[float] = field(default_factory=list)
-    candidate: list[float] = field(default_factory=list)
-    lows: list[float] = field(default_factory=list)
-    highs: list[float] = field(default_factory=list)
-
-    def add(self, before: _Score, after: _Score, *, is_same: bool) -> None:
-        if before.partial is not None and after.partial is not None:
-            self.base.append(before.partial)
-            self.candidate.append(after.partial)
-        self.lows.append(0.0 if is_same else after.low - before.high)
-        self.highs.append(0.0 if is_same else after.high - before.low)
-
-
-@dataclass(frozen=True, slots=True)
-class _Score:
-    """The score of some expectations of a case, and what it may yet be."""
-
-    partial: float | None
-    low: float
-    high: float
 
 
 def compare_reports(
@@ -146,6 +112,7 @@ def compare_reports(
     margin: float = DEFAULT_MARGIN,
     delta: float = DEFAULT_DELTA,
     seed: int = 0,
+    asked_again: Mapping[tuple[str, str], State] | None = None,
 ) -> Comparison:
     """Compare a candidate's run with a base.
 
@@ -153,6 +120,8 @@ def compare_reports(
         margin: the drop of the suite's ``partial`` that is a regression, in [0, 1]. With 0, any drop is one.
         delta: how often a difference may be called one although nothing changed.
         seed: for the random swaps.
+        asked_again: what the judge said when it was asked once more about the candidate, by case and expectation (see
+            ``calibration.flakes``). A change that it did not repeat is no difference.
 
     Raises:
         ConfigError: the runs have no case in common, or a number is out of range.
@@ -161,8 +130,8 @@ def compare_reports(
         raise ConfigError(
             f"a margin from 0 to 1 and an error rate between 0 and 1 are needed: {margin}, {delta}"
         )
-    paired = _Paired()
-    for before, after in _in_step(base.results, candidate.results):
+    paired = Paired(asked_again or {})
+    for before, after in in_step(base.results, candidate.results):
         paired.add(before, after)
     if not paired.suite.lows:
         raise ConfigError(
@@ -181,14 +150,13 @@ def compare_reports(
         exit_code=exit_code_of(state, (base, candidate)),
         suite=suite,
         dimensions=tuple(dimensions),
-        worst=tuple(
-            sorted(paired.worst, key=lambda one: (one.candidate - one.base, one.case_id))[:MOST_SHOWN]
-        ),
+        worst=paired.worst(),
         only_base=paired.only_base,
         only_candidate=paired.only_candidate,
         unpaired=paired.unpaired,
         same=paired.same,
         changed_minds=paired.changed_minds,
+        flaky=paired.flaky,
         warnings=(*_setting_warnings(base, candidate), *_prompt_warnings(paired), *paired.warnings()),
     )
 
@@ -200,141 +168,18 @@ def exit_code_of(state: Literal["pass", "fail", "undecided"], reports: Iterable[
     return 4 if any(report.stopped in ("budget", "deadline") for report in reports) else 3
 
 
-def _in_step(
-    base: Sequence[CaseResult], candidate: Sequence[CaseResult]
-) -> Iterator[tuple[CaseResult | None, CaseResult | None]]:
-    """Pairs by case id, with None for a missing side. Runs in the same order are read side by side, never held."""
-    waiting: dict[str, CaseResult] = {}
-    rest = iter(base)
-    for after in candidate:
-        before = waiting.pop(after.case_id, None)
-        while before is None and (other := next(rest, None)) is not None:
-            if other.case_id == after.case_id:
-                before = other
-            else:
-                waiting[other.case_id] = other
-        yield before, after
-    for before in (*waiting.values(), *rest):
-        yield before, None
-
-
-class _Paired:
-    """Collects pairs of cases."""
-
-    def __init__(self) -> None:
-        self.suite = _Pairs()
-        self.dimensions: dict[str, _Pairs] = {}
-        self.worst: list[CaseChange] = []
-        self.only_base = self.only_candidate = self.unpaired = self.empty = 0
-        self.same = self.changed_minds = 0
-        self.prompts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-        self.models: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-
-    def add(self, before: CaseResult | None, after: CaseResult | None) -> None:
-        if before is None or after is None:
-            self.only_candidate += before is None
-            self.only_base += after is None
-            return
-        pairs = list(self._same_expectations(before, after))
-        if not pairs:
-            self.empty += 1
-            return
-        is_same = False
-        if before.response_digest is not None and before.response_digest == after.response_digest:
-            self.same += 1
-            self.changed_minds += sum({old.state, new.state} == {"pass", "fail"} for old, new in pairs)
-            pairs = [_of_one_response(old, new) for old, new in pairs]
-            is_same = True
-        scores = _scores(pairs)
-        self.suite.add(*scores, is_same=is_same)
-        for name in sorted({new.dimension for _, new in pairs if new.dimension is not None}):
-            inside = [pair for pair in pairs if pair[1].dimension == name]
-            self.dimensions.setdefault(name, _Pairs()).add(*_scores(inside), is_same=is_same)
-        self._note_drop(after.case_id, pairs, scores)
-
-    def _same_expectations(self, before: CaseResult, after: CaseResult) -> Iterator[tuple[Verdict, Verdict]]:
-        """Verdicts on the same expectation. Weights are the candidate's, so that both sides are rolled up alike."""
-        old = {verdict.expectation_id: verdict for verdict in before.verdicts}
-        for verdict in after.verdicts:
-            match = old.pop(verdict.expectation_id, None)
-            if match is None or match.kind != verdict.kind:
-                self.unpaired += 1
-                continue
-            self._note_judge(match, 0)
-            self._note_judge(verdict, 1)
-            yield match, verdict
-        self.unpaired += len(old)
-
-    def _note_judge(self, verdict: Verdict, side: int) -> None:
-        if verdict.prompt is not None:
-            self.prompts[side][verdict.prompt] += 1
-        if verdict.model is not None:
-            self.models[side][verdict.model] += 1
-
-    def _note_drop(
-        self, case_id: str, pairs: Sequence[tuple[Verdict, Verdict]], scores: tuple[_Score, _Score]
-    ) -> None:
-        before, after = scores[0].partial, scores[1].partial
-        if before is None or after is None or after >= before:
-            return
-        broken = tuple(new.expectation_id for old, new in pairs if (old.state, new.state) == ("pass", "fail"))
-        self.worst.append(CaseChange(case_id=case_id, base=before, candidate=after, broken=broken))
-        if len(self.worst) > 50 * MOST_SHOWN:
-            self.worst.sort(key=lambda one: (one.candidate - one.base, one.case_id))
-            del self.worst[MOST_SHOWN:]
-
-    def warnings(self) -> Iterator[str]:
-        if self.changed_minds:
-            yield (
-                f"{self.changed_minds} verdicts on unchanged responses came out otherwise: the judge is not steady, or "
-                "something beside the system changed; they are in no difference"
-            )
-        if self.only_base:
-            yield f"{self.only_base} cases of the base are not in the candidate: they are in no figure"
-        if self.only_candidate:
-            yield f"{self.only_candidate} cases of the candidate are not in the base: they are in no figure"
-        if self.unpaired:
-            yield f"{self.unpaired} expectations are in one of the runs only: they are in no figure"
-        if self.empty:
-            yield f"{self.empty} cases have no expectation in common: they are in no figure"
-
-
-def _of_one_response(old: Verdict, new: Verdict) -> tuple[Verdict, Verdict]:
-    """Both verdicts as the base has them, or as the candidate does where the base could not say."""
-    known = replace(old if old.is_decided else new, weight=new.weight, dimension=new.dimension)
-    return known, known
-
-
-def _scores(pairs: Sequence[tuple[Verdict, Verdict]]) -> tuple[_Score, _Score]:
-    weights = [new.weight for _, new in pairs]
-    return (
-        _score([old for old, _ in pairs], weights),
-        _score([new for _, new in pairs], weights),
-    )
-
-
-def _score(verdicts: Sequence[Verdict], weights: Sequence[float]) -> _Score:
-    total = sum(weights)
-    passed = sum(weight for verdict, weight in zip(verdicts, weights, strict=True) if verdict.state == "pass")
-    failed = sum(weight for verdict, weight in zip(verdicts, weights, strict=True) if verdict.state == "fail")
-    decided = passed + failed
-    if total <= 0:
-        return _Score(None, 0.0, 0.0)  # no weight: nothing that could change
-    return _Score(passed / decided if decided > 0 else None, passed / total, (total - failed) / total)
-
-
-def _differences(paired: _Paired, delta: float, seed: int) -> list[Difference]:
+def _differences(paired: Paired, delta: float, seed: int) -> list[Difference]:
     """The suite's figure first, then the dimensions by name; p-values corrected over all of them."""
     figures = [(SUITE, paired.suite), *sorted(paired.dimensions.items())]
     raw = [_swap_p(_changes(pairs), seed) for _, pairs in figures]
     return [_difference(name, pairs, p, delta) for (name, pairs), p in zip(figures, _holm(raw), strict=True)]
 
 
-def _changes(pairs: _Pairs) -> list[float]:
+def _changes(pairs: Pairs) -> list[float]:
     return [after - before for before, after in zip(pairs.base, pairs.candidate, strict=True)]
 
 
-def _difference(name: str, pairs: _Pairs, p: float, delta: float) -> Difference:
+def _difference(name: str, pairs: Pairs, p: float, delta: float) -> Difference:
     changes = _changes(pairs)
     count, bounds = len(changes), len(pairs.lows)
     mean = sum(changes) / count if count else 0.0
@@ -433,7 +278,7 @@ def _setting_warnings(base: Report, candidate: Report) -> Iterator[str]:
             )
 
 
-def _prompt_warnings(paired: _Paired) -> Iterator[str]:
+def _prompt_warnings(paired: Paired) -> Iterator[str]:
     for what, (before, after) in (("prompts", paired.prompts), ("models", paired.models)):
         new = sorted(set(after) - set(before))
         if before and new:

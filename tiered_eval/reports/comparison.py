@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from tiered_eval.calibration.comparison import CaseChange, Comparison, Difference
+from tiered_eval.calibration.comparison import Comparison, Difference
+from tiered_eval.calibration.pairing import CaseChange
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import plural, share
 
