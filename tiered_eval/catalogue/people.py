@@ -7,10 +7,15 @@ pin away once a judge has learnt it. It never decides; what people said comes fr
 from __future__ import annotations
 
 from tiered_eval.catalogue.entries import Alias, ScorerInfo
+from tiered_eval.catalogue.routed import ROUTED
 
 __all__ = ["MANUAL", "PEOPLE"]
 
 MANUAL = "manual"
+
+_HOW_A_MODEL_IS_ASKED = ("models", "effort", "max_tokens")
+(_JUDGE,) = (scorer for scorer in ROUTED if scorer.name == "judge")
+"""A person is told the same of a claim as a judge."""
 
 PEOPLE: tuple[ScorerInfo, ...] = (
     ScorerInfo(
@@ -21,6 +26,7 @@ PEOPLE: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.manual:Manual",
         summary="left to people: exported, judged by hand, imported, and counted from then on",
         kinds=("must-contain", "must-not-contain", "must-cite", "equivalent", "requirement", "rubric"),
+        options=tuple(option for option in _JUDGE.options if option.name not in _HOW_A_MODEL_IS_ASKED),
         example="- manual: Reads as if a colleague had written it",
         is_routed=False,
     ),

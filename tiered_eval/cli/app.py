@@ -15,6 +15,10 @@ import click
 
 from tiered_eval import __version__
 from tiered_eval.cli.audit import audit
+from tiered_eval.cli.compare import compare
+from tiered_eval.cli.export import export
+from tiered_eval.cli.import_ import import_
+from tiered_eval.cli.label import label
 from tiered_eval.cli.lint import lint
 from tiered_eval.cli.output import allow_any_text, complain, log_to_stderr
 from tiered_eval.cli.plan import plan
@@ -52,7 +56,7 @@ def app() -> None:
     """Score LLM outputs with the cheapest check that is good enough, and never spend above the cap."""
 
 
-for _command in (run, plan, lint, show, scorers, audit):
+for _command in (run, plan, lint, show, scorers, audit, compare, export, import_, label):
     app.add_command(_command)
 
 

@@ -242,4 +242,7 @@ def _open_steps(report: Report) -> Iterator[str]:
             f"(at most {usd(report.spend.unknown_usd)}): compare with the provider's bill."
         )
     if counts.manual:
-        yield f"Left to people: {plural(counts.manual, 'expectation')}."
+        yield (
+            f"Left to people: {plural(counts.manual, 'expectation')}. `tiered-eval label {report.run_id}` asks here, "
+            f"`tiered-eval export --manual {report.run_id}` makes a sheet of them."
+        )

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+from tiered_eval.catalogue.people import MANUAL
+from tiered_eval.people import HumanVerdicts
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Verdict
 from tiered_eval.records.making import maker
@@ -48,9 +50,16 @@ class OpenExpectation:
 class Checker:
     """Runs routes up to the first step that must ask, and continues them after it."""
 
-    def __init__(self, profile: Profile, load: Callable[[str, Profile], Scorer] = load_scorer) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        load: Callable[[str, Profile], Scorer] = load_scorer,
+        *,
+        people: HumanVerdicts | None = None,
+    ) -> None:
         self._profile = profile
         self._load = load
+        self._people = people
         self._ready: dict[str, tuple[Scorer, Check | None]] = {}
 
     def asking_scorer(self, opened: OpenExpectation) -> AskingScorer:
@@ -68,8 +77,11 @@ class Checker:
         return ready
 
     def begin(self, expectation: Expectation, subject: Subject) -> Verdict | OpenExpectation:
-        """Make the free checks of an expectation, until one settles it or one must ask."""
-        return self._free_steps(expectation, subject, route(expectation), 0, (), None)
+        """Make the free checks of an expectation, until one settles it, people have, or one must ask."""
+        begun = self._free_steps(expectation, subject, route(expectation), 0, (), None)
+        if self._people is None or (isinstance(begun, Verdict) and begun.is_decided):
+            return begun
+        return self._people.find(subject.case, expectation, trail=begun.trail) or begun
 
     def resume(self, opened: OpenExpectation, outcome: Outcome) -> Verdict | OpenExpectation:
         """Take what the asking step said, and go on with the route."""
@@ -162,6 +174,19 @@ def not_judged(
     )
 
 
+def _left_to_people(expectation: Expectation, case_id: str, trail: tuple[Step, ...]) -> Verdict:
+    return Verdict(
+        case_id=case_id,
+        expectation_id=expectation.id,
+        kind=expectation.claim,
+        state="manual",
+        reason="left to people, who have not judged this response or do not agree",
+        trail=trail,
+        weight=expectation.weight,
+        dimension=expectation.dimension,
+    )
+
+
 def failed_check(
     expectation: Expectation, case_id: str, failure: Failure, *, trail: tuple[Step, ...] = ()
 ) -> Verdict:
@@ -226,6 +251,8 @@ def _unsettled(
     expectation: Expectation, subject: Subject, trail: tuple[Step, ...], leftover: Leftover
 ) -> Verdict:
     last = trail[-1]
+    if any(step.scorer == MANUAL for step in trail):
+        return _left_to_people(expectation, subject.case.id, trail)
     return not_judged(
         expectation,
         subject.case.id,

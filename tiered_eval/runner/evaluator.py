@@ -30,6 +30,7 @@ from tiered_eval.errors import (
     NotKept,
     TieredEvalError,
 )
+from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, CaseResult, Failure, Match, Suite, Tier, Value, Verdict
 from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, not_judged
@@ -45,8 +46,6 @@ OPEN_CASES = 4096
 """Cases that may wait for a model at once; reading pauses beyond that."""
 OPEN_CHARACTERS = 64 * 1024 * 1024
 """Of their responses together."""
-EMBEDDING_WORKERS = 256
-"""Expectations that may wait for an embedding at once: what a batch is made of."""
 TURN_S = 0.005
 """Reading hands control to the workers at least this often."""
 
@@ -139,7 +138,8 @@ class Evaluator:
         self.run_id = run_id or new_run_id()
         profile = profile or load_profile()
         self.profile_name = profile.name
-        self._checker = checker or Checker(profile)
+        home = self.config.home
+        self._checker = checker or Checker(profile, people=None if home is None else verdicts_for(home))
         self._clock = clock
         self._deadline = None if self.config.max_time_s is None else clock() + self.config.max_time_s
         self._stop: StopReason | None = None
@@ -306,7 +306,8 @@ class Evaluator:
         tier = self._checker.asking_scorer(job.opened).tier
         queue = self._queues.get(tier)
         if queue is None:
-            workers = EMBEDDING_WORKERS if tier == "embedding" else self.config.concurrency
+            assert self.services is not None, "use the evaluator as an async context manager"
+            workers = self.services.open_at_once(tier)
             queue = self._queues[tier] = asyncio.Queue(maxsize=2 * workers)
             for _ in range(workers):
                 self._workers.add(self._group.create_task(self._work(queue)))

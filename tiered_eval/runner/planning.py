@@ -15,6 +15,7 @@ from decimal import Decimal
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import PriceUnknown
 from tiered_eval.keys import recording_key
+from tiered_eval.people import verdicts_for
 from tiered_eval.pricing import PriceBook
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Expectation, ModelRequest, Suite, Verdict
@@ -109,7 +110,8 @@ def plan(
     Spends nothing and opens nothing.
     """
     config = (config or RunConfig()).merged_with(suite)
-    checker = Checker(profile or load_profile())
+    people = None if config.home is None else verdicts_for(config.home)
+    checker = Checker(profile or load_profile(), people=people)
     judge = config.judges[0] if config.judges else None
     costs = _Costs(judge, PriceBook(config.prices))
     settled: Counter[str] = Counter()

@@ -21,6 +21,8 @@ from tiered_eval.aggregate import Tally
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError
 from tiered_eval.gate import DEFAULT_GATE, parse_gate
+from tiered_eval.people.pending import PENDING_FILE, Pending
+from tiered_eval.people.verdicts import BY_PEOPLE
 from tiered_eval.profiles import Profile
 from tiered_eval.records import (
     TIERS,
@@ -154,6 +156,8 @@ class _Run:
         self._told = self._began
         self._unread_since: float | None = None
         self._avoided = AvoidedCalls(0, 0.0, is_known=False)
+        results_path = self._config.results_path
+        self._pending = None if results_path is None else Pending(results_path.with_name(PENDING_FILE))
         scorecard = suite.settings.scorecard
         self._cards = None if scorecard is None else CardTally(scorecard)
 
@@ -196,6 +200,8 @@ class _Run:
         async for result in self._evaluator.stream(self._cases(avoided)):
             if self._cards is not None:
                 result = self._cards.scored(result)
+            if self._pending is not None:
+                self._pending.settle(result)
             tally.add(result, avoided_pico=avoided.pico(result.index))
             if sink is not None:
                 sink.append(result)
@@ -213,6 +219,8 @@ class _Run:
             avoided.saw(index, case)
             if self._cards is not None:
                 self._cards.saw(index, case)
+            if self._pending is not None:
+                self._pending.saw(index, case)
             expectations += len(case.expectations)
             yield case
 
@@ -320,6 +328,7 @@ class _Run:
             "embedder": services.embedder_id or config.embedder or "local:",
             "profile": self._evaluator.profile_name,
             "mode": config.mode,
+            "pack": config.pack,
             "gate": self._gate.expression,
             "max_error_rate": config.max_error_rate,
             "seed": config.seed,
@@ -369,4 +378,24 @@ def _tier_lines(tally: Tally, spend: Spend) -> tuple[TierLine, ...]:
                 avoided_usd=Decimal(counts.avoided_pico) / 10**12 if has_estimate else None,
             )
         )
+    if by_people := _people_line(tally.counts(), lines):
+        lines.append(by_people)
     return tuple(lines)
+
+
+def _people_line(counts: Counts, lines: Iterable[TierLine]) -> TierLine | None:
+    """What people decided: whatever no tier did. None where that is nothing."""
+    passed = counts.passed - sum(line.passed for line in lines)
+    failed = counts.failed - sum(line.failed for line in lines)
+    if not passed + failed:
+        return None
+    return TierLine(
+        tier=BY_PEOPLE,
+        decided=passed + failed,
+        passed=passed,
+        failed=failed,
+        share=(passed + failed) / counts.total,
+        calls=0,
+        cost_usd=Decimal(0),
+        avoided_usd=None,
+    )

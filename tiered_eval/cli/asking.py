@@ -1,0 +1,79 @@
+"""What ``export`` and ``label`` share: where the questions come from, and the options that say so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tiered_eval.cli.options import FOLDER
+
+if TYPE_CHECKING:
+    from tiered_eval.people import Item
+    from tiered_eval.people.store import PeopleStore
+
+__all__ = ["asking_options", "home_from", "items_from"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def asking_options(command: Command) -> Command:
+    """A run or a suite, how many of its items, and the home."""
+    for decorate in (
+        click.option(
+            "--home",
+            type=FOLDER,
+            metavar="DIR",
+            help="Folder of runs and verdicts (default: $TIERED_EVAL_HOME, else .tiered_eval here or beside the suite).",
+        ),
+        click.option("--seed", type=int, default=0, show_default=True, help="For --sample."),
+        click.option(
+            "--sample", type=click.IntRange(min=1), metavar="N", help="Take so many of them, drawn at random."
+        ),
+        click.option("--allow-code", is_flag=True, help="Let a Python suite run its code."),
+        click.option(
+            "--suite",
+            metavar="SUITE",
+            help="Take every expectation of this suite, instead of what a run left to people.",
+        ),
+        click.argument("run", default="last"),
+    ):
+        command = decorate(command)
+    return command
+
+
+def items_from(
+    run: str, suite: str | None, home: Path | None, *, allow_code: bool, sample: int | None, seed: int
+) -> tuple[list[Item], PeopleStore]:
+    """The items that the options name, and the place where verdicts on them are kept.
+
+    Raises:
+        ConfigError: the run cannot be found or read.
+        SuiteError: the suite is wrong.
+    """
+    from tiered_eval.config import home_for
+    from tiered_eval.people.asking import items_of_run, items_of_suite, sampled
+    from tiered_eval.people.store import PeopleStore
+    from tiered_eval.reports import kept
+
+    if suite is not None:
+        from tiered_eval.cli.options import suite_from
+
+        loaded = suite_from(suite, responses=None, allow_outside=False, allow_code=allow_code)
+        place = home_for(loaded, chosen=home)
+        return sampled(items_of_suite(loaded), sample, seed=seed), PeopleStore(place)
+    place = home_from(home)
+    folder = Path(run) if Path(run).is_dir() else kept.find_kept(place, run)
+    if home is None and folder.parent.name == "runs":
+        place = folder.parent.parent  # a run that is given as a folder knows its home
+    return sampled(items_of_run(folder), sample, seed=seed), PeopleStore(place)
+
+
+def home_from(home: Path | None) -> Path:
+    """The home that was chosen, or the usual one."""
+    from tiered_eval.config import HOME_VARIABLE
+
+    return home if home is not None else Path(os.environ.get(HOME_VARIABLE) or ".tiered_eval")

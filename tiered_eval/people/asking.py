@@ -1,0 +1,58 @@
+"""Which items to ask people about: those of a kept run, or every expectation of a suite.
+
+The one idea: whatever is asked is remembered in the home first, so a verdict that comes back weeks later still knows
+its response and its claim.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tiered_eval.people.items import Item, item_of
+from tiered_eval.people.pending import PENDING_FILE, read_pending
+from tiered_eval.people.store import PeopleStore
+from tiered_eval.records import Suite
+
+__all__ = ["items_of_run", "items_of_suite", "sampled", "unanswered"]
+
+
+def items_of_run(folder: Path) -> list[Item]:
+    """What the run in ``folder`` left to people.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    return list(read_pending(folder / PENDING_FILE))
+
+
+def items_of_suite(suite: Suite) -> Iterator[Item]:
+    """Every expectation of a suite, each question once."""
+    seen: set[str] = set()
+    for case in suite.cases:
+        for expectation in case.expectations:
+            item = item_of(case, expectation)
+            if item.id not in seen:
+                seen.add(item.id)
+                yield item
+
+
+def unanswered(items: Iterable[Item], store: PeopleStore, *, by: str | None = None) -> list[Item]:
+    """Those that nobody has judged, or that ``by`` has not.
+
+    Raises:
+        ConfigError: the home cannot be read.
+    """
+    said = store.judgements()
+    answered = {identity for identity, who in said if by is None or who == by}
+    return [item for item in items if item.id not in answered]
+
+
+def sampled(items: Iterable[Item], size: int | None, *, seed: int) -> list[Item]:
+    """A random choice of that size, in the order given; all of them where ``size`` is None."""
+    every = list(items)
+    if size is None or size >= len(every):
+        return every
+    chosen = sorted(random.Random(seed).sample(range(len(every)), size))
+    return [every[index] for index in chosen]
