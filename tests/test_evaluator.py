@@ -60,15 +60,22 @@ class Asked:
 class NoServices:
     """Services that nobody in these tests asks for anything."""
 
+    def __init__(self, at_once: int) -> None:
+        self.at_once = at_once
+
+    def open_at_once(self, tier: str) -> int:
+        return self.at_once
+
     async def aclose(self) -> None: ...
 
 
 def engine(judge: Asked, **config: Any) -> Evaluator:
     scorers = {"exact": Said(), "judge": judge}
     loop = asyncio.get_running_loop()
+    options = RunConfig(**config)
     return Evaluator(
-        RunConfig(**config),
-        services=NoServices(),  # type: ignore[arg-type]  # the fakes above use none of it
+        options,
+        services=NoServices(options.concurrency),  # type: ignore[arg-type]  # the fakes above use none of it
         checker=Checker(load_profile(), load=lambda name, _: scorers[name]),  # type: ignore[arg-type, return-value]  # as above
         clock=loop.time,
     )

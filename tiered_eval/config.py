@@ -15,7 +15,16 @@ from typing import Any, Literal, TypeAlias
 
 from tiered_eval.records import Suite
 
-__all__ = ["HOME_VARIABLE", "Mode", "Pack", "RunConfig", "home_for", "recordings_for"]
+__all__ = [
+    "BATCH_FROM_S",
+    "HOME_VARIABLE",
+    "Batch",
+    "Mode",
+    "Pack",
+    "RunConfig",
+    "home_for",
+    "recordings_for",
+]
 
 HOME_VARIABLE = "TIERED_EVAL_HOME"
 
@@ -27,6 +36,15 @@ recordings only, and a call that was not recorded is an error."""
 Pack: TypeAlias = Literal["auto", "never"] | int
 """May expectations that are left over on one response share a judge call: where that is cheaper, never, or up to so
 many. A packed judge is another judge than one that is asked a single question, and verdicts name which it was."""
+
+
+Batch: TypeAlias = Literal["auto", "never", "always"]
+"""May judge calls go through the vendors' batches, for half the price and within a day: where the time that a run is
+given allows it, never, or in any case."""
+
+BATCH_FROM_S = 2 * 3600.0
+"""With ``auto``, a run that is given at least so long uses batches. Most of them end within an hour (vendors' pages,
+2026-11-30). A run without a deadline does not: somebody may be waiting for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +63,8 @@ class RunConfig:
     """Bound on one attempt of one call."""
     pack: Pack = "auto"
     """Whether and how many expectations on one response share a judge call; at most 6."""
+    batch: Batch = "auto"
+    """Whether judge calls go through the vendors' batches."""
     mode: Mode = "live"
     home: Path | None = None
     """Folder of the ledger and the cache; None takes ``TIERED_EVAL_HOME``, else ``.tiered_eval`` beside the suite."""
@@ -60,6 +80,13 @@ class RunConfig:
     keep_results: bool = True
     """Keep results for the report in memory; with ``results_path`` they are read back from there instead."""
     seed: int = 0
+
+    @property
+    def uses_batches(self) -> bool:
+        """Do the judge calls of this run go through the vendors' batches?"""
+        if self.mode != "live" or self.batch == "never":
+            return False
+        return self.batch == "always" or (self.max_time_s is not None and self.max_time_s >= BATCH_FROM_S)
 
     def merged_with(self, suite: Suite) -> RunConfig:
         """This, with the suite's own settings where nothing was chosen."""

@@ -79,7 +79,8 @@ class _OpenCase:
 
     def result(self) -> CaseResult:
         verdicts = tuple(verdict for verdict in self.verdicts if verdict is not None)
-        return case_result(self.index, self.case.id, verdicts, self.case.tags)
+        case = self.case
+        return case_result(self.index, case.id, verdicts, case.tags, case.response_digest)
 
 
 @dataclass(slots=True, eq=False)

@@ -15,12 +15,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from tiered_eval.calls import Gateway, provider_of
+from tiered_eval.calls import MOST_IN_A_PACK, Gateway, provider_of
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, EmbedderMissing, JudgeMissing
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.registry import ProviderSettings, open_embedding_provider, open_provider
-from tiered_eval.records import Completed, ModelReply, ModelRequest, Spend
+from tiered_eval.records import Completed, ModelReply, ModelRequest, Spend, Tier
 from tiered_eval.scorers.base import Services
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ T = TypeVar("T")
 
 DEFAULT_EMBEDDER = "local:"
 NO_EMBEDDER = "none"
+EMBEDDING_AT_ONCE = 256
+"""Expectations that may wait for an embedding: what a batch of texts is made of."""
+BATCHED_AT_ONCE = 4096
+"""Expectations that may wait for a vendor's batch."""
 
 
 class RunServices(Services, Protocol):
@@ -53,6 +57,10 @@ class RunServices(Services, Protocol):
 
     def spend(self, *, avoided_pico: int | None) -> Spend: ...
 
+    def open_at_once(self, tier: Tier) -> int:
+        """Expectations of a tier that may wait for its model at once."""
+        ...
+
     async def aclose(self) -> None: ...
 
 
@@ -68,9 +76,11 @@ class LiveServices:
         prices: PriceBook,
         home: Path,
         notes: Sequence[str] = (),
+        judged_at_once: int = 64,
     ) -> None:
         self.judges = tuple(judges)
         self._notes = tuple(notes)
+        self._judged_at_once = judged_at_once
         self.prices = prices
         self._gateway = gateway
         self._embedder_name = embedder
@@ -105,6 +115,10 @@ class LiveServices:
         if not chain:
             raise JudgeMissing("no judge model is chosen; give one with --judge provider:model")
         return await self._gateway.complete(request, parse, models=chain)
+
+    def open_at_once(self, tier: Tier) -> int:
+        """See :class:`RunServices`."""
+        return EMBEDDING_AT_ONCE if tier == "embedding" else self._judged_at_once
 
     @property
     def spent_usd(self) -> Decimal:
@@ -177,6 +191,8 @@ async def open_services(
         open_embedder=lambda prefix: open_embedding_provider(prefix, settings=settings),
         cap_usd=config.max_cost_usd,
         mode=config.mode,
+        pack=config.pack if config.mode != "replay" else "never",
+        seed=config.seed,
         concurrency=config.concurrency,
         request_timeout_s=config.request_timeout_s,
         deadline_s=lambda: None if deadline is None else deadline - clock(),
@@ -191,7 +207,17 @@ async def open_services(
         embedder=config.embedder or DEFAULT_EMBEDDER,
         prices=prices,
         home=config.home,
+        judged_at_once=_judged_at_once(config),
     )
+
+
+def _judged_at_once(config: RunConfig) -> int:
+    """How many expectations may wait for a judge: as many as fill the calls that may be open."""
+    if config.uses_batches:
+        return BATCHED_AT_ONCE
+    if config.pack == "never" or config.mode != "live":
+        return config.concurrency
+    return config.concurrency * (MOST_IN_A_PACK if config.pack == "auto" else config.pack)
 
 
 def _with_keys(config: RunConfig, settings: ProviderSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -14,13 +14,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from tiered_eval.errors import ConfigError, JudgeMissing
 from tiered_eval.parsing import Judgement, judgement_parser
 from tiered_eval.prompting import MAX_JUDGED_CHARS, as_json, render, smuggled_characters
-from tiered_eval.records import Expectation, ModelRequest, Outcome, OutcomeState, Tier, Value
+from tiered_eval.records import (
+    Expectation,
+    ModelRequest,
+    Outcome,
+    OutcomeState,
+    PackedForm,
+    Tier,
+    Value,
+)
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
 
@@ -94,7 +102,7 @@ class Judge:
             score=scale.share(judgement.score) if scale and judgement.score is not None else None,
             evidence=judgement.evidence,
             model=completed.reply.model,
-            prompt=request.prompt,
+            prompt=completed.prompt or request.prompt,
             cost_usd=completed.cost_usd,
             from_store=completed.from_store,
         )
@@ -102,6 +110,8 @@ class Judge:
 
 def judge_request(expectation: Expectation, subject: Subject) -> ModelRequest:
     """The question that a judge is asked about an expectation: a pure function of case and expectation.
+
+    Rubrics are asked alone: a scale needs all of the judge's attention. Anything else has a packed form as well.
 
     Raises:
         ConfigError: the kind is unknown to the judge, or there is no text to judge by.
@@ -129,7 +139,7 @@ def judge_request(expectation: Expectation, subject: Subject) -> ModelRequest:
         asked = {"criteria": texts, "levels": {str(level): text for level, text in scale.levels.items()}}
     else:
         raise ConfigError(f"the judge has no prompt for expectations of kind {expectation.kind!r}")
-    return render(
+    request = render(
         name,
         judged=judged,
         asked=asked,
@@ -138,6 +148,16 @@ def judge_request(expectation: Expectation, subject: Subject) -> ModelRequest:
         max_tokens=options.get("max_tokens"),
         effort=options.get("effort", "low"),
     )
+    if name == "judge/rubric":
+        return request
+    packed_task = "meets" if name == "judge/requirement" else task
+    return replace(
+        request, packed=PackedForm(judged=_given(judged), asked=_given({"task": packed_task, **asked}))
+    )
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _unsaid_fields(subject: Subject) -> Mapping[str, Any] | None:
