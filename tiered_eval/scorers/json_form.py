@@ -80,11 +80,11 @@ class _Valid:
         self._validator = validator
 
     def __call__(self, value: Any) -> str | None:
-        import jsonschema
+        from referencing.exceptions import Unresolvable
 
         try:
             fault = next(self._validator.iter_errors(value), None)
-        except (jsonschema.exceptions.RefResolutionError, RecursionError) as error:
+        except (Unresolvable, RecursionError) as error:
             raise ConfigError(f"the schema cannot be followed: {error}") from None
         if fault is None:
             return None

@@ -15,15 +15,19 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome, OutcomeState, Tier
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
 from tiered_eval.text.json_values import is_list
+from tiered_eval.text.claims import stem
 from tiered_eval.text.labels import is_answer_at
 from tiered_eval.text.number_match import compare
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
 from tiered_eval.text.polarity import doubt_at
+from tiered_eval.text.units import may_be_same_currency
 
 __all__ = ["Numeric"]
 
 _NOT_VALUES = frozenset({"date", "time", "unread"})
 _LABEL_REACH = 60
+_NOUN_REACH = 40
+_WORD = re.compile(r"[a-z]+")
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 
 
@@ -47,9 +51,7 @@ class Numeric(SelectingScorer):
         picked = _picked(readings, given.text, options)
         if not picked:
             return Outcome("unsure", f"no number stands where it should ({_asked(options)})")
-        able = [
-            one for one in picked if any(_could_say(claim, one, given.text) for claim in claims)
-        ] or picked
+        able = [one for one in picked if any(_has_unit(claim, one, given.text) for claim in claims)] or picked
         outcomes = [_said(claims, reading, given) for reading in able]
         if len({outcome.state for outcome in outcomes}) > 1:
             announced = [
@@ -99,18 +101,19 @@ def _asked(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {options[name]}" for name in ("label", "position") if name in options)
 
 
-def _could_say(claim: Claim, reading: Reading, text: str) -> bool:
-    """Is it a number of the claim's unit, whatever its value?"""
-    if reading.value is None:
-        return True
-    wanted = claim.reading._replace(value=reading.value, kind="plain", low=None, high=None)
-    return compare(_with_reading(claim, wanted), reading, text) is not False
-
-
-def _with_reading(claim: Claim, reading: Reading) -> Claim:
-    return Claim(
-        reading=reading, text=claim.text, noun=claim.noun, percent_as_fraction=claim.percent_as_fraction
-    )
+def _has_unit(claim: Claim, reading: Reading, text: str) -> bool:
+    """Is it a number of the claim's unit, whatever its value? Without a unit every number is."""
+    want = claim.reading
+    if want.currency:
+        return reading.currency is not None and may_be_same_currency(want.currency, reading.currency)
+    if want.is_percent:
+        return reading.is_percent
+    if want.unit:
+        return reading.unit is not None and reading.unit.family == want.unit.family
+    if claim.noun:
+        words = _WORD.findall(text[reading.end : reading.end + _NOUN_REACH])[:2]
+        return claim.noun in map(stem, words)
+    return True
 
 
 def _said(claims: Sequence[Claim], reading: Reading, given: Given) -> Outcome:

@@ -18,6 +18,8 @@ from tiered_eval.text.urls import Address, find_addresses, parse_address
 __all__ = ["Url"]
 
 _MOST = 1000
+_AROUND = 300
+"""Characters on each side that may deny it."""
 
 
 class Url(SelectingScorer):
@@ -39,7 +41,7 @@ class Url(SelectingScorer):
             if found is None or not any(found.leads_to(address) for address in wanted):
                 seen = seen or given.text[start:end]
                 continue
-            doubt = doubt_at(given.text, start, end)
+            doubt = _doubt(given.text, start, end)
             evidence = evidence_of(given.text, start, end)
             if doubt is None:
                 return Outcome("pass", "the address", 1.0, evidence)
@@ -47,6 +49,13 @@ class Url(SelectingScorer):
         return unsure or Outcome(
             "fail", f"another address, {seen[:80]}" if seen else "there is no address", 0.0
         )
+
+
+def _doubt(text: str, start: int, end: int) -> str | None:
+    """As of any other word: the colon of an address ends no clause, and heads no list."""
+    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    word = "x" * (end - start)
+    return doubt_at(f"{before}{word}{after}", len(before), len(before) + len(word))
 
 
 def _wanted(text: str) -> Address:

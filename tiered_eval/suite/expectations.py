@@ -220,6 +220,16 @@ class ExpectationReader:
         for name in scorer.required:
             if name not in options and not settings.was_given(name):
                 settings.report("no-option", f"the scorer {scorer.name} needs {name}", f"add `{name}:`", "")
+        if draft.negated and "mode" not in options and _is_several(draft.values):
+            has_mode = any(option.name == "mode" for option in scorer.options)
+            if has_mode:
+                name = scorer.name
+                settings.report(
+                    "bad-choice",
+                    f"not-{name} with a list: none of them, or not all of them?",
+                    f"write not-{name}-any for none of them, or not-{name}-all for not all of them",
+                    draft.value_key,
+                )
         values = []
         for raw in draft.values or [None]:
             try:
@@ -332,6 +342,10 @@ class ExpectationReader:
         }
         where = made.where or Where(file=scope.file, line=scope.line)
         return self._checked(draft, made.id, scope, place, where)
+
+
+def _is_several(values: list[Any]) -> bool:
+    return len(values) == 1 and isinstance(values[0], list | tuple) and len(values[0]) > 1
 
 
 def _affirmed(options: Mapping[str, Any]) -> Mapping[str, Any]:

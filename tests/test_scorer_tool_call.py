@@ -1,0 +1,83 @@
+"""The scorer tool-call: names, arguments, order, and F1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.scoring import state, verdict
+from tiered_eval.errors import ConfigError
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": name, "arguments": arguments}
+
+
+LOOKUP = call("lookup_po", po="PO-4471", year=2025)
+MAIL = call("send_mail", to="a@example.com")
+
+ROWS = [
+    ("lookup_po", {}, [LOOKUP], 1.0, "by name"),
+    ("lookup", {}, [LOOKUP], 0.0, "a piece of a name"),
+    ("Lookup_PO", {}, [LOOKUP], 0.0, "case counts in names"),
+    ("send_mail", {}, [LOOKUP], 0.0, "another tool"),
+    ("lookup_po", {}, [], 0.0, "none was called"),
+    (call("lookup_po", po="PO-4471"), {}, [LOOKUP], 1.0, "the given arguments agree"),
+    (call("lookup_po", po="PO-447"), {}, [LOOKUP], 0.0, "an argument differs"),
+    (call("lookup_po", year="2025"), {}, [LOOKUP], 0.0, "a text is no number"),
+    (call("lookup_po", po="PO-4471"), {"arguments": "exact"}, [LOOKUP], 0.0, "an argument too many"),
+    (LOOKUP, {"arguments": "exact"}, [LOOKUP], 1.0, "all arguments"),
+    (call("lookup_po", po="X"), {"arguments": "ignore"}, [LOOKUP], 1.0, "arguments do not count"),
+    (["lookup_po", "send_mail"], {}, [MAIL, LOOKUP], 1.0, "in any order"),
+    (["lookup_po", "send_mail"], {"order": True}, [MAIL, LOOKUP], 0.5, "in this order"),
+    (["lookup_po", "send_mail"], {"order": True}, [LOOKUP, LOOKUP, MAIL], 1.0, "others between"),
+    (["lookup_po", "lookup_po"], {}, [LOOKUP], 0.5, "one call is one call"),
+    (["lookup_po"], {"extra": False}, [LOOKUP, MAIL], 2 / 3, "a call too many, as F1"),
+    (["lookup_po"], {"measure": "precision"}, [LOOKUP, MAIL], 0.5, "precision"),
+    (["lookup_po", "send_mail"], {"measure": "f1"}, [LOOKUP], 2 / 3, "F1 of a call too few"),
+    ([], {"extra": False}, [], 1.0, "no call is expected, none was made"),
+    ([], {"extra": False}, [MAIL], 0.0, "no call is expected, one was made"),
+    (
+        [call("lookup_po"), call("lookup_po", po="B")],
+        {},
+        [call("lookup_po", po="B"), LOOKUP],
+        1.0,
+        "the best pairs",
+    ),
+]
+
+
+@pytest.mark.parametrize(("expected", "options", "made", "score", "why"), ROWS)
+def test_calls_are_paired(expected: Any, options: dict[str, Any], made: list[Any], score: float, why: str):
+    """Each expected call takes one that was made; the share is the score."""
+    ended = verdict({"tool-call": {"value": expected, **options}}, fields={"tool_calls": made})
+
+    assert ended.score == pytest.approx(score), why
+    assert ended.state == ("pass" if score == 1 else "fail"), why
+
+
+def test_a_case_that_does_not_say_is_unsure():
+    """Without `tool_calls` nobody knows, and the opposite claim must not pass by it."""
+    assert state({"tool-call": "lookup_po"}, "Done.") == "unsure"
+    assert state({"not-tool-call": "lookup_po"}, "Done.") == "unsure"
+    assert state({"not-tool-call": "lookup_po"}, fields={"tool_calls": []}) == "pass"
+
+
+def test_a_message_without_calls_made_none():
+    """The answer of an API says by its shape that no tool was called."""
+    fields = {"role": "assistant", "content": "Done."}
+
+    assert state({"tool-call": "lookup_po"}, "Done.", fields=fields) == "fail"
+
+
+def test_a_mapping_is_the_call():
+    """The short form of one call, and the names that imply options."""
+    assert state({"tool-call": LOOKUP}, fields={"tool_calls": [LOOKUP]}) == "pass"
+    assert state({"tool-sequence": ["b", "a"]}, fields={"tool_calls": [call("a"), call("b")]}) == "fail"
+
+
+def test_what_is_no_call_is_an_error():
+    """The suite is wrong, and no response is blamed for it."""
+    with pytest.raises(ConfigError, match="a call is a name"):
+        state({"tool-call": {"value": 5}}, fields={"tool_calls": []})
