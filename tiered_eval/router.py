@@ -105,7 +105,8 @@ def route(expectation: Expectation) -> Route:
     elif kind == "equivalent":
         chosen = _equivalent(any(shape_of(value) == "number" for value in expectation.values))
     else:
-        scanned = bool(expectation.options.get("scanned"))
+        options = expectation.options
+        scanned = bool(options and options.get("scanned"))
         chosen = _by_shape(kind, _common_shape(expectation), scanned)
     return chosen if scorer is None else _escalated(scorer, chosen)
 
@@ -162,7 +163,7 @@ def _common_shape(expectation: Expectation) -> Shape:
     """The most demanding shape among the values, since one route serves them all."""
     values = expectation.values
     if len(values) == 1:
-        if expectation.options.get("unit") is not None:
+        if expectation.options and expectation.options.get("unit") is not None:
             return "number"
         return shape_of(values[0])
     shapes = [shape_of(value) for value in values]
@@ -185,7 +186,11 @@ _NO_SERIES = WORDS.union(MONTHS)
 def shape_of(value: object) -> Shape:
     """What a value looks like; decides the route where no scorer is pinned."""
     if isinstance(value, str):
-        return _shape_of_text(value.strip())
+        text = value.strip()
+        serial = _SERIAL.fullmatch(text)
+        if serial is not None and serial[1].lower() not in _NO_SERIES:
+            return "identifier"
+        return _shape_of_text(text)
     if isinstance(value, bool) or value is None or isinstance(value, dict | list | tuple):
         return "structured"
     return "number"
@@ -193,8 +198,6 @@ def shape_of(value: object) -> Shape:
 
 @lru_cache(maxsize=4096)
 def _shape_of_text(text: str) -> Shape:
-    if (serial := _SERIAL.fullmatch(text)) and serial[1].lower() not in _NO_SERIES:
-        return "identifier"
     if is_number_claim(text) or value_is_date(text):
         return "number"
     words = text.count(" ") + 1
