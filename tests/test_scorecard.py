@@ -334,6 +334,14 @@ class TestUse:
         assert card.breakdown["speed"].score == 0
         assert [warning.severity for warning in card.warnings] == ["error"]
 
+    def test_what_was_measured_elsewhere(self):
+        """Where meta.submission is silent, the places are looked at that the scorers of time and tokens look at."""
+        case = replace(make_case("x"), meta={"latency_ms": 150_000})
+
+        card = score_case(settings(SPEED, limits=LIMITS), case, [verdict("correctness")])
+
+        assert card.breakdown["speed"].score == 500
+
     def test_limits_that_were_not_kept(self):
         """Each limit that was not kept is a violation; one kept exactly is none."""
         card = score_case(
@@ -556,7 +564,6 @@ class TestSuite:
         [
             ("correctness: 0.6", "correctness: 0.7", "add up to 1.1"),
             ("correctness: 0.6", "correctness: much", "not a number"),
-            ("limits: {seconds: 10}", "limits: {}", "speed is what is left of a limit"),
             ("limits: {seconds: 10}", "limits: {seconds: -1}", "a limit of -1"),
             ("limits: {seconds: 10}", "limits: {second: 10}", "did you mean seconds?"),
             ("required: [answer]", "required: ['a..b']", "neither .name"),
@@ -565,11 +572,6 @@ class TestSuite:
             ("difficulty: veteran", "difficulty: heroic", 'no difficulty "heroic"'),
             ("color: gold", "color: mauve", "no colour 'mauve'"),
             ("elo:", "ratings:", 'no field "ratings"'),
-            (
-                "    speed: 0.2\n",
-                "    speed: 0.1\n    pace: {weight: 0.1, primitive: set_overlap}\n",
-                "compares a value",
-            ),
             ("scorecard:\n", "scorecard: much\nmeta_:\n", "scorecard is no mapping"),
         ],
     )
@@ -581,6 +583,50 @@ class TestSuite:
 
         assert said in str(told.value)
         assert "suite.yaml:" in str(told.value)
+
+    async def test_primitives_that_compare(self, tmp_path: Path):
+        """A dimension may be a primitive on a field: each case is compared, in part marks, beside its own claims."""
+        text = """\
+scorecard:
+  dimensions:
+    - {name: accuracy, weight: 0.6, primitive: exact_match_ratio, field: answers, ground_truth_field: expected}
+    - {name: coverage, weight: 0.4, primitive: set_overlap, field: found, ground_truth_field: all, method: jaccard}
+cases:
+  - id: a
+    response: {answers: [1, 2, 3, 5], found: [x]}
+    meta: {ground_truth: {expected: [1, 2, 3, 4], all: [x, y]}}
+"""
+
+        report = await evaluate(load(tmp_path, text), RunConfig(mode="offline", embedder="none"))
+
+        card = report.scorecard
+        assert card is not None
+        assert {key: line.score for key, line in card.breakdown.items()} == {"accuracy": 750, "coverage": 500}
+        assert (card.score, card.result) == (650, "draw")
+
+    async def test_speed_that_an_expectation_carries(self, tmp_path: Path):
+        """Without a limit of its own, speed is what expectations on it say, and still needs substance."""
+        text = """\
+scorecard: {dimensions: {correctness: 0.5, speed: 0.5}}
+cases:
+  - id: a
+    response: See PO-4471.
+    expect:
+      - {must-contain: PO-4471, dimension: correctness}
+      - {time_decay: {time_limit_secs: 10}, dimension: speed}
+    meta: {latency_s: 2}
+"""
+
+        suite = load(tmp_path, text)
+        right = await evaluate(suite, RunConfig(mode="offline", embedder="none"))
+        (tmp_path / "suite.yaml").write_text(text.replace("See PO-4471", "See PO-4472"))
+        wrong = await evaluate(load_suite(tmp_path), RunConfig(mode="offline", embedder="none"))
+
+        assert "there is none" in suite.warnings[0]
+        assert right.scorecard is not None
+        assert right.scorecard.score == 900
+        assert wrong.scorecard is not None
+        assert wrong.scorecard.score == 0
 
     async def test_a_run_carries_it(self, tmp_path: Path):
         """The report of a run, and each case in it, has its scorecard, and both survive being written."""

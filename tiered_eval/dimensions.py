@@ -32,6 +32,7 @@ _SOURCES: Mapping[str, DimensionSource] = {
     "speed": "time",
     "token_efficiency": "tokens",
     "call_efficiency": "calls",
+    "api_call_efficiency": "calls",
 }
 
 

@@ -84,7 +84,11 @@ def score_verdicts(
     has_substance = _has_substance(lines.values())
     for dimension in settings.dimensions:
         if dimension.source != "expectations":
-            lines[dimension.key] = _from_use(dimension, submission, settings, has_substance)
+            carried = _from_verdicts(dimension, verdicts)
+            if carried is None or _limit(dimension, settings) is not None:
+                lines[dimension.key] = _from_use(dimension, submission, settings, has_substance)
+            else:
+                lines[dimension.key] = _beside_substance(carried, has_substance)
     for key, message in zeroed.items():
         if key in lines:
             lines[key] = _Line(lines[key].dimension, 0, 0, 0, note=message)
@@ -271,7 +275,7 @@ def _from_use(
 ) -> _Line:
     """What is left of a limit. Speed counts only beside something that scored; tokens and calls want a trajectory."""
     name = _USED[dimension.source]
-    limit: float | None = getattr(settings.limits, name)
+    limit = _limit(dimension, settings)
     used = submission.used(name)
     if limit is None:
         return _Line(dimension, 0, 0, 0, note=f"there is no limit of {name}")
@@ -280,12 +284,22 @@ def _from_use(
     if used is None:
         return _Line(dimension, 0, 0, 0, note=f"the {name} that were used are not known")
     left = _rounded(FULL_SCORE * max(Fraction(0), 1 - _fraction(used) / _fraction(limit)))
-    if dimension.source != "time":
-        return _Line(dimension, left, left, left)
+    return _beside_substance(_Line(dimension, left, left, left), has_substance)
+
+
+def _limit(dimension: Dimension, settings: ScorecardSettings) -> float | None:
+    limit: float | None = getattr(settings.limits, _USED[dimension.source])
+    return limit
+
+
+def _beside_substance(line: _Line, has_substance: tuple[bool | None, bool, bool]) -> _Line:
+    """A line of speed, as far as anything else scored; lines of tokens and calls as they are."""
+    if line.dimension.source != "time":
+        return line
     decided, at_worst, at_best = has_substance
-    note = None if at_best else "nothing else scored"
-    score = None if decided is None and at_best else left * bool(decided)
-    return _Line(dimension, score, left * at_worst, left * at_best, note=note)
+    score = None if line.score is None or (decided is None and at_best) else line.score * bool(decided)
+    note = line.note if at_best else "nothing else scored"
+    return _Line(line.dimension, score, line.low * at_worst, line.high * at_best, note=note)
 
 
 def _zeroed(settings: ScorecardSettings, warnings: Iterable[SubmissionWarning]) -> dict[str, str]:

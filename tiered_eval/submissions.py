@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tiered_eval.elo import DIFFICULTIES
+from tiered_eval.errors import ConfigError
 from tiered_eval.records import Case
 from tiered_eval.records.scorecard import RequiredField, ScorecardLimits, ScorecardSettings, SubmissionWarning
+from tiered_eval.scorers.measured import ApiCallEfficiency, TimeDecay, TokenEfficiency
 from tiered_eval.text.paths import find_at, parse_path
 
 __all__ = ["META_KEY", "Submission", "submission_of", "violations_of"]
@@ -54,7 +56,7 @@ def submission_of(case: Case, settings: ScorecardSettings) -> Submission:
     raw = case.meta.get(META_KEY)
     given: Mapping[str, Any] = raw if isinstance(raw, Mapping) else {}
     warnings = [] if isinstance(raw, Mapping | None) else [_warning(case, f"{META_KEY} is no mapping")]
-    trajectory = given.get("trajectory")
+    trajectory = given.get("trajectory", case.fields.get("trajectory", case.meta.get("trajectory")))
     found = {
         "seconds": _amount(given, _SECONDS, "time", case, settings, warnings),
         "tokens": _amount(given, _TOKENS, "tokens", case, settings, warnings),
@@ -62,6 +64,9 @@ def submission_of(case: Case, settings: ScorecardSettings) -> Submission:
     }
     if found["calls"] is None and isinstance(trajectory, list) and not any(name in given for name in _CALLS):
         found["calls"] = float(len(trajectory))
+    for name, scorer in (("seconds", TimeDecay), ("tokens", TokenEfficiency), ("calls", ApiCallEfficiency)):
+        if found[name] is None and not warnings and getattr(settings.limits, name) is not None:
+            found[name] = _measured(scorer(), case)
     difficulty = given.get("difficulty")
     if difficulty is not None and difficulty not in DIFFICULTIES:
         warnings.append(
@@ -117,6 +122,14 @@ def _amount(
         for key in scored
     ]
     return None
+
+
+def _measured(scorer: TimeDecay | TokenEfficiency | ApiCallEfficiency, case: Case) -> float | None:
+    """What stands among the fields or the meta of a case, where the scorers of use look as well."""
+    try:
+        return float(scorer.measured(case, None))
+    except ConfigError:  # it was not measured
+        return None
 
 
 def _told(raw: object, case: Case) -> Iterator[SubmissionWarning]:

@@ -6,7 +6,7 @@ one thing, or a name that is none, is refused: a mistyped ``expect`` must not be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -47,9 +47,17 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 class CaseReader:
     """Reads cases against one table of scorers; ``responses`` joins those that stand in another file."""
 
-    def __init__(self, expectations: ExpectationReader, *, responses: ResponseSource | None = None) -> None:
+    def __init__(
+        self,
+        expectations: ExpectationReader,
+        *,
+        responses: ResponseSource | None = None,
+        common: Sequence[Any] = (),
+    ) -> None:
         self.expectations = expectations
         self.responses = responses
+        self.common = common
+        """Entries of ``expect`` that every case has, after its own."""
 
     def read(self, raw: object, scope: Scope, *, number: int) -> Case | None:
         """One case, or None when it is disabled or wrong; what is wrong is reported to ``scope``.
@@ -162,6 +170,8 @@ class CaseReader:
                 )
             found += answers
         if not found and is_whole and scope.problems.error_count == before:
+        if self.common:
+            found += self.expectations.read(self.common, scope, field_name="scorecard.dimensions")
             scope.report(
                 "no-expectations",
                 "nothing is expected of the response",

@@ -27,6 +27,7 @@ from tiered_eval.suite.problems import Problems, Unreadable
 from tiered_eval.suite.python_reader import call_python, is_python_name
 from tiered_eval.suite.records import Record
 from tiered_eval.suite.scope import Scope
+from tiered_eval.suite.scorecards import compared_entries
 from tiered_eval.suite.seen import SeenIds
 from tiered_eval.suite.settings import read_defaults, read_settings
 from tiered_eval.suite.source import line_of
@@ -171,7 +172,7 @@ class _Reading:
         self.responses = responses
         expectations = ExpectationReader(catalogue, allow_code=allow_code)
         expectations.defaults = defaults
-        self.reader = CaseReader(expectations, responses=responses)
+        self.reader = CaseReader(expectations, responses=responses, common=compared_entries(plan.header))
 
     def cases(self, problems: Problems, *, check_ids: bool) -> Iterator[Case]:
         """The cases that are right; what is wrong goes to ``problems``."""

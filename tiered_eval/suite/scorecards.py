@@ -29,12 +29,13 @@ from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import line_of
 from tiered_eval.text.paths import path_problem
 
-__all__ = ["SCORECARD_NAMES", "read_scorecard"]
+__all__ = ["SCORECARD_NAMES", "compared_entries", "read_scorecard"]
 
 SCORECARD_NAMES = ("dimensions", "limits", "required", "elo")
 _DIMENSION_NAMES = ("weight", "primitive", "time_limit_secs", *OVERRIDES)
 _LIMITS = ("seconds", "tokens", "calls")
 _REQUIRED_NAMES = ("field", "severity", "dimension")
+_ABOUT_THE_DIMENSION = ("name", "key", "weight", *OVERRIDES, "color")
 _ELO_NAMES = ("start", "matches", "difficulty")
 _SPELLINGS = {"color": "colour"}
 
@@ -44,7 +45,7 @@ _PRIMITIVES: Mapping[str, DimensionSource] = {
     "call_efficiency": "calls",
     "api_call_efficiency": "calls",
 }
-"""Primitives that look at what a submission used; the others compare a value, and are expectations."""
+"""Primitives that look at what a submission used; the others compare a value, and become expectations."""
 
 
 def read_scorecard(raw: Mapping[str, Any], scope: Scope) -> ScorecardSettings | None:
@@ -56,6 +57,27 @@ def read_scorecard(raw: Mapping[str, Any], scope: Scope) -> ScorecardSettings | 
     before = scope.problems.error_count
     settings = reader.read(given)
     return settings if scope.problems.error_count == before else None
+
+
+def compared_entries(raw: Mapping[str, Any]) -> list[Any]:
+    """An entry of ``expect:`` for each dimension that is a primitive which compares a value; every case gets them."""
+    card = raw.get("scorecard")
+    given = card.get("dimensions") if isinstance(card, Mapping) else None
+    listed = given.items() if isinstance(given, Mapping) else []
+    pairs = [*listed, *((_key(entry), entry) for entry in (given if isinstance(given, list) else []))]
+    return [
+        {
+            **{name: value for name, value in entry.items() if name not in _ABOUT_THE_DIMENSION},
+            "id": f"scorecard-{key}",
+            "dimension": key,
+        }
+        for key, entry in pairs
+        if isinstance(entry, Mapping) and entry.get("primitive") not in (None, *_PRIMITIVES)
+    ]
+
+
+def _key(entry: object) -> Any:
+    return entry.get("name", entry.get("key")) if isinstance(entry, Mapping) else None
 
 
 class _Reader:
@@ -96,18 +118,13 @@ class _Reader:
                 self._report("duplicate-key", f'the dimension "{key}" is given twice', "keep one", field)
                 continue
             own = entry if isinstance(entry, Mapping) else {"weight": entry}
-            self._mapping(own, field, _DIMENSION_NAMES)
-            weights[key] = self._number(own, "weight", field) or 0.0
             primitive = own.get("primitive")
-            if primitive is not None and primitive not in _PRIMITIVES:
-                self._report(
-                    "bad-scorecard",
-                    f'the primitive "{primitive}" compares a value',
-                    "write it as an expectation that carries this dimension; "
-                    f"here go {', '.join(_PRIMITIVES)}",
-                    f"{field}.primitive",
-                )
-            sources[key] = _PRIMITIVES.get(str(primitive), source_of(key))
+            if primitive is None or primitive in _PRIMITIVES:  # else its options are those of a scorer
+                self._mapping(own, field, _DIMENSION_NAMES)
+            weights[key] = self._number(own, "weight", field) or 0.0
+            sources[key] = (
+                source_of(key) if primitive is None else _PRIMITIVES.get(str(primitive), "expectations")
+            )
             if "time_limit_secs" in own:
                 self.seconds = self._number(own, "time_limit_secs", field)
             overrides[key] = {
@@ -122,7 +139,7 @@ class _Reader:
             yield from given.items()
         elif isinstance(given, list):
             for index, entry in enumerate(given):
-                name = entry.get("name", entry.get("key")) if isinstance(entry, Mapping) else None
+                name = _key(entry)
                 if isinstance(name, str):
                     yield name, {key: value for key, value in entry.items() if key not in ("name", "key")}
                 else:
@@ -197,11 +214,13 @@ class _Reader:
         for key, source in sources.items():
             name = {"time": "seconds", "tokens": "tokens", "calls": "calls"}.get(source)
             if name is not None and getattr(limits, name) is None:
-                self._report(
+                self.scope.report(
                     "bad-scorecard",
-                    f"{key} is what is left of a limit, and there is none",
+                    f"{key} is what is left of a limit, and there is none: it is 0 unless expectations carry it",
                     f"add limits: {{{name}: ...}}",
-                    f"scorecard.dimensions.{key}",
+                    field=f"scorecard.dimensions.{key}",
+                    line=self.line,
+                    severity="warning",
                 )
         if all(source != "expectations" for source in sources.values()):
             self._report(
