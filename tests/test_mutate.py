@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tiered_eval.cli.app import run_app
 from tiered_eval.mutate import Mutation, mutate_suite
@@ -68,6 +70,9 @@ WEAK = [
     ("no unit", make_expectation("must-contain", 12), "another unit"),
     ("a word that is there when denied", make_expectation("must-contain", "confirmed", scorer="regex"), "denial"),
     ("in the question", make_expectation("must-contain", "PK-3310"), "the question said back"),
+    ("a word in a word", make_expectation("must-contain", "confirmed", scorer="exact", options={"bounded": False}), "longer word"),
+    ("a trap only in figures", make_expectation("must-not-contain", "30 days", scorer="exact"), "in words"),
+    ("half as much again", make_expectation("must-contain", 12, options={"unit": "days", "relative_tolerance": 0.5}), "half as large"),
     ("any text will do", make_expectation("must-contain", "[a-z]+", scorer="regex"), "refusal"),
     ("a trap with case", make_expectation("must-not-contain", "no delay", scorer="regex"), "capital letter"),
     ("a trap that must be all", make_expectation("must-not-contain", "late", scorer="exact", options={"whole": True}), "outright"),
@@ -92,6 +97,11 @@ SOUND = [
     ("a trap", make_expectation("must-not-contain", "no delay")),
     ("a trap number", make_expectation("must-not-contain", 20, options={"unit": "days"})),
     ("a declared tolerance", make_expectation("must-contain", 12, options={"unit": "days", "tolerance": 2})),
+    ("a statement with an order", make_expectation("must-contain", "Order PK-3310 leaves in 12 days")),
+    (
+        "a trap pattern with a number",
+        make_expectation("must-not-contain", r"(?i)\b30 days\b", scorer="regex"),
+    ),
     ("either of two", make_expectation("must-contain", "Ansgar Holm", "Holm, Ansgar", match="any")),
 ]
 
@@ -208,3 +218,41 @@ def test_the_command_names_weak_expectations(tmp_path: Path, capsys: pytest.Capt
     assert 'suite.yaml:5: case "q1": must-contain-1: passes on another unit' in told.err
     assert "1 expectation tried on" in told.out
     assert run_app(["lint", str(suite), "--mutate", "--strict"]) == 2
+
+
+PIECES = st.sampled_from(
+    [
+        "PK-7",
+        "12",
+        "1,999",
+        "9" * 5000,
+        "days",
+        "$",
+        "is",
+        "not",
+        "Lund",
+        ".",
+        " ",
+        "\n",
+        "①",
+        "٣",
+        "\ud800",
+        "before",
+        "%",
+        "-",
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=12).map(" ".join)
+KINDS = st.sampled_from(["must-contain", "must-not-contain", "must-cite", "equivalent"])
+SCORERS = st.sampled_from([None, "exact", "number", "fuzzy-ocr", "coverage"])
+
+
+@given(TEXTS, TEXTS, KINDS, SCORERS, st.one_of(st.none(), TEXTS))
+@settings(max_examples=150, deadline=None)
+def test_nothing_that_a_suite_may_hold_breaks_it(
+    response: str, value: str, kind: str, scorer: str | None, question: str | None
+):
+    """Whatever text is in a case, it is tried and counted."""
+    expectation = make_expectation(kind, value or "x", scorer=scorer)
+
+    assert tried(make_case(response, expectation, input=question)).tried == 1

@@ -30,6 +30,7 @@ REFUSALS = (
     "I cannot say; I do not know enough about it.",
     "As an AI language model, I have no access to this information.",
     "Unfortunately, no information about that was found.",
+    "This may depend on your case; please contact us if you need more help.",
 )
 
 
@@ -42,6 +43,13 @@ class Mutant(NamedTuple):
     changed: tuple[tuple[int, int], ...] = ()
     """Places in ``text`` that are not as they were; empty where nothing of the response is left."""
 
+    def excerpt(self, length: int = 80) -> str:
+        """The part of the text around what was changed, on one line."""
+        start = max(0, min((left for left, _ in self.changed), default=0) - length // 3)
+        piece = " ".join(self.text[start : start + length].split())
+        end = "..." if start + length < len(self.text) else ""
+        return f'"{"..." if start else ""}{piece}{end}"'
+
     def touches(self, start: int | None, end: int | None) -> bool:
         """Is a place that a check points at among what was changed? Without a place, it may be."""
         if start is None or end is None or not self.changed:
@@ -52,6 +60,8 @@ class Mutant(NamedTuple):
 Edit = tuple[int, int, str]
 """Start, end, and what comes in that place."""
 
+_LONGEST_NUMBER = 30
+"""Digits of a number that is counted further; nobody writes longer ones, and Python refuses to read the longest."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _TOKEN = re.compile(r"[^\W_][\w./-]*[^\W_]|[^\W_]")
 _WORD_BEFORE = re.compile(r"[^\W_][\w./-]*\Z")
@@ -74,9 +84,7 @@ _AUXILIARY = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"[;:,]\s|\b(?:and|but|which|that|who|because|while|so)\b")
-_TURNING = re.compile(
-    r"\s+((?:is|are|was|were)\s+\w+\s+by|before|after|because|if|unless|until|than)\s+", re.IGNORECASE
-)
+_TURNING = re.compile(r"\s+(before|after|because|if|unless|until|than)\s+", re.IGNORECASE)
 
 
 def other_digits(text: str, start: int, end: int, *, of: str | None = None) -> Iterator[Mutant]:
@@ -99,7 +107,7 @@ def _numbers_in(text: str, start: int, end: int, of: str | None) -> Iterator[re.
 
 def _other_numbers(number: str) -> Iterator[tuple[str, str]]:
     whole = re.match(r"\d+(?:,\d{3})*(?![\d,])", number)
-    if whole is not None:
+    if whole is not None and len(whole[0]) <= _LONGEST_NUMBER:
         rest = number[whole.end() :]
         yield "the number plus 1", _counted(whole[0], 1) + rest
         yield "the number minus 1", _counted(whole[0], -1) + rest
@@ -110,7 +118,7 @@ def _other_numbers(number: str) -> Iterator[tuple[str, str]]:
 
 
 def _half(digits: str) -> int:
-    return max(1, int(digits.replace(",", "")) // 2 + 1)
+    return max(1, int(digits.replace(",", "")) // 2)
 
 
 def _counted(digits: str, step: int) -> str:
@@ -120,12 +128,19 @@ def _counted(digits: str, step: int) -> str:
 
 
 def extended_words(
-    text: str, start: int, end: int, *, of: str | None = None, is_pattern: bool = False
+    text: str,
+    start: int,
+    end: int,
+    *,
+    of: str | None = None,
+    is_pattern: bool = False,
+    every_word: bool = False,
 ) -> Iterator[Mutant]:
     """The identifiers and names in a place as parts of longer ones: ``PO-4471-B``, ``xPO-4471``, ``Lundberg``.
 
     Args:
         is_pattern: do without the hyphen, at which the ``\\b`` of a careful author ends a word.
+        every_word: plain words too, for a check that does not look at the edges of its match.
     """
     for token in _TOKEN.finditer(text):
         word = token[0]
@@ -134,6 +149,8 @@ def extended_words(
         if any(letter.isdigit() for letter in word) and any(letter.isalpha() for letter in word):
             for new in (word + ("B" if is_pattern else "-B"), "x" + word):
                 yield _edited("a longer identifier", text, [(token.start(), token.end(), new)])
+        elif every_word and word.isalpha() and word.islower():
+            yield _edited("a longer word", text, [(token.start(), token.end(), f"un{word}like")])
         elif word[0].isupper() and word[1:].islower() and not _opens_sentence(text, token.start()):
             yield _edited("a longer name", text, [(token.start(), token.end(), word + "berg")])
 

@@ -16,6 +16,8 @@ __all__ = ["as_text", "outright", "traps_said"]
 _PATTERN_FRAME = re.compile(r"\(\?[a-z]+\)|\\b|^\^|\$$|\\[AzZ]")
 _ESCAPED = re.compile(r"\\([^\w\s]|\s)")
 _WILD = re.compile(r"[\\.*+?\[\](){}|^$]")
+_ONE_NUMBER = re.compile(r"(\d{1,15})((?: [^\W\d_]+)?)")
+"""A whole number, perhaps with a word behind it: "30 days"."""
 _TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
@@ -48,8 +50,12 @@ def outright(text: str) -> tuple[str, ...]:
     return (sentence, text) if text.count(" ") >= 3 else (f"The answer is {sentence}", sentence, text)
 
 
-def traps_said(text: str) -> Iterator[tuple[str, str]]:
-    """(what was done, the sentence) for a text that must not be said: said plainly, and in other spellings."""
+def traps_said(text: str, *, is_pattern: bool) -> Iterator[tuple[str, str]]:
+    """(what was done, the sentence) for a text that must not be said: said plainly, and in other spellings.
+
+    Args:
+        is_pattern: leave numbers as they are, since a pattern is about their form.
+    """
     yield "the trap said outright", f"In short: {text}."
     if text.replace(" ", "").isalpha():
         first, rest = text[0], text[1:]
@@ -57,11 +63,12 @@ def traps_said(text: str) -> Iterator[tuple[str, str]]:
             yield "the trap with a capital letter", f"{first.upper()}{rest}, as agreed."
         elif " " in text and rest.islower():
             yield "the trap in small letters", f"This means {text.lower()}."
-    if text.isdecimal():
-        if len(text) > 3 and text[0] != "0":
-            yield "the trap with a thousands separator", f"The answer is {int(text):,}."
-        if (word := _in_words(int(text))) is not None:
-            yield "the trap in words", f"The answer is {word}."
+    if not is_pattern and (number := _ONE_NUMBER.fullmatch(text)) is not None:
+        digits, unit = number.groups()
+        if len(digits) > 3 and digits[0] != "0":
+            yield "the trap with a thousands separator", f"The answer is {int(digits):,}{unit}."
+        if (word := _in_words(int(digits))) is not None:
+            yield "the trap in words", f"The answer is {word}{unit}."
 
 
 def _in_words(number: int) -> str | None:

@@ -22,7 +22,6 @@ RULE = "weak-expectation"
 
 MOST_OTHERS = 20
 """Responses of other cases that each expectation is tried on."""
-_SHOWN = 80
 
 _FIXES = {
     "an empty response": "ask for something that only a real response can say",
@@ -34,6 +33,7 @@ _FIXES = {
     "another unit": "add `unit:` to the number",
     "another currency": "add `currency:` to the number",
     "an empty field": "say what the field must hold with `equals` or `one_of`",
+    "a longer word": "leave `bounded` at true",
     "a longer value": "compare the whole value with `equals` or `one_of`",
     "the trap said outright": "write the trap as a plain literal, without anchors, `whole` or `any`",
     "the trap with a capital letter": "leave case aside: drop `case_sensitive`, or begin the pattern with (?i)",
@@ -143,7 +143,7 @@ def _problem(case: Case, expectation: Expectation, passed: Sequence[Passed]) -> 
         case_id=case.id,
         field=expectation.id,
         rule=RULE,
-        message=f"passes on {worst.mutant} ({_cut(worst.response)}){also}",
+        message=f"passes on {worst.mutant} ({worst.excerpt}){also}",
         fix=_fix(expectation, worst.mutant),
         severity="warning",
     )
@@ -157,8 +157,3 @@ def _fix(expectation: Expectation, mutant: str) -> str:
     if expectation.options.get("bounded") is False:
         return _EDGE_FIX
     return _OTHER_FIX
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return f'"{line}"' if len(line) <= _SHOWN else f'"{line[: _SHOWN - 3]}..."'

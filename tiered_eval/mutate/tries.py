@@ -7,6 +7,7 @@ that does.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
@@ -26,6 +27,7 @@ __all__ = ["Passed", "Trial"]
 
 LONGEST_RESPONSE = 20_000
 """Characters of a response that are spoilt as a whole; each of its mutants is read anew."""
+_SHOWN = 80
 _STATEMENT_WORDS = 4
 _WHOLE_SENTENCE = frozenset({"coverage", "semantic", "answer"})
 """Scorers that point at a sentence or a window, not at the words that count."""
@@ -36,7 +38,9 @@ class Passed(NamedTuple):
     """A wrong response that an expectation let through."""
 
     mutant: str
-    response: str
+    """What was done to the response."""
+    excerpt: str
+    """The part of it that shows that, quoted."""
 
 
 class _Base(NamedTuple):
@@ -107,7 +111,7 @@ class Trial:
         whole.extend(Mutant("a refusal", text) for text in mutants.REFUSALS)
         for mutant in whole:
             if self._passes(expectation, mutant):
-                yield Passed(mutant.name, mutant.text)
+                yield Passed(mutant.name, mutant.excerpt())
         yield from self._elsewhere(expectation)
 
     def _elsewhere(self, expectation: Expectation) -> Iterator[Passed]:
@@ -119,7 +123,7 @@ class Trial:
         ]
         self.made += len(self._others)
         if found and len(found) * 4 > len(self._others):
-            yield Passed("another case's response", found[0])
+            yield Passed("another case's response", Mutant("", found[0]).excerpt())
 
     def _spoilt(self, expectation: Expectation) -> Iterator[Passed]:
         base = self._base(expectation)
@@ -127,7 +131,7 @@ class Trial:
             return
         for mutant in _fair_mutants(expectation, base):
             if self._passes(expectation, mutant):
-                yield Passed(mutant.name, mutant.text)
+                yield Passed(mutant.name, mutant.excerpt())
 
     def _base(self, expectation: Expectation) -> _Base | None:
         """A short right response: the sentence that states it, else the whole, else one made for it."""
@@ -155,10 +159,10 @@ class Trial:
             said = as_text(value, expectation)
             if said is None:
                 continue
-            for name, sentence in traps_said(said):
+            for name, sentence in traps_said(said, is_pattern=expectation.scorer == "regex"):
                 text = f"{self.case.response[:LONGEST_RESPONSE]} {sentence}".strip()
                 if self._passes(expectation, Mutant(name, text)):
-                    yield Passed(name, sentence)
+                    yield Passed(name, Mutant("", sentence).excerpt())
 
     def _fields(self, expectation: Expectation) -> Iterator[Passed]:
         root = self.case.fields or _json_of(self.case.response)
@@ -170,7 +174,7 @@ class Trial:
             changed = replace(self.case, fields=_as_fields(mutant.fields), response="")
             verdict = self._verdict(expectation, Subject(changed))
             if verdict is not None and verdict.state == "pass":
-                yield Passed(mutant.name, repr(mutant.shown))
+                yield Passed(mutant.name, json.dumps(mutant.shown, ensure_ascii=False)[:_SHOWN])
 
 
 def _echoes(question: str) -> tuple[str, ...]:
@@ -194,7 +198,14 @@ def _fair_mutants(expectation: Expectation, base: _Base) -> Iterator[Mutant]:
             yield mutant
     yield from mutants.other_units(text, start, end, of=of)
     if not is_statement:
-        yield from mutants.extended_words(text, start, end, of=of, is_pattern=scorer == "regex")
+        yield from mutants.extended_words(
+            text,
+            start,
+            end,
+            of=of,
+            is_pattern=scorer == "regex",
+            every_word=expectation.options.get("bounded") is False,
+        )
     if _can_be_denied(expectation, text[start:end]):
         yield from mutants.negated(text, start, end, everywhere=in_sentence)
     if is_statement and (swapped := mutants.swapped_halves(str(expectation.value))) is not None:
@@ -238,8 +249,6 @@ def _hashable(value: object) -> object:
 
 
 def _json_of(text: str) -> object:
-    import json
-
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
