@@ -17,7 +17,15 @@ from urllib.parse import quote
 from tiered_eval.errors import ProviderError, ProviderRefused
 from tiered_eval.providers.anthropic import MESSAGES_PATH, messages_body, open_client, reply_from_message
 from tiered_eval.providers.base import BATCH_REQUEST_S
-from tiered_eval.providers.batch import Asked, Batches, not_billed, read_line, result_from, unbilled
+from tiered_eval.providers.batch import (
+    Asked,
+    Batches,
+    may_have_been_made,
+    not_billed,
+    read_line,
+    result_from,
+    unbilled,
+)
 from tiered_eval.providers.failures import failure_from_error_in_reply
 from tiered_eval.providers.sdk import HttpReply
 from tiered_eval.providers.settings import ProviderSettings
@@ -60,7 +68,9 @@ class AnthropicBatches(Batches):
         self, entries: Sequence[bytes], items: Sequence[BatchItem], timeout_s: float
     ) -> HttpReply:
         content = b'{"requests":[' + b",".join(entries) + b"]}"
-        return await self._client.post_bytes(BATCHES_PATH, content, model=items[0].model, timeout_s=timeout_s)
+        model = items[0].model
+        with may_have_been_made():
+            return await self._client.post_bytes(BATCHES_PATH, content, model=model, timeout_s=timeout_s)
 
     async def find(
         self, custom_ids: Collection[str], *, since: datetime, timeout_s: float = BATCH_REQUEST_S

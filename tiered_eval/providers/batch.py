@@ -34,7 +34,16 @@ from tiered_eval.records import (
     ModelRequest,
 )
 
-__all__ = ["Asked", "Batches", "digest_of", "not_billed", "read_line", "result_from"]
+__all__ = [
+    "Asked",
+    "Batches",
+    "digest_of",
+    "may_have_been_made",
+    "not_billed",
+    "read_line",
+    "result_from",
+    "unbilled",
+]
 
 BATCH_TIER = "batch"
 """What the price list calls the tier; some vendors name another in the reply of an item."""
@@ -118,14 +127,8 @@ class Batches(ABC):
         """Hand over a batch; see :class:`tiered_eval.providers.base.BatchProvider`."""
         entries = self._checked(items)
         model = items[0].model
-        try:
-            answer = await self._create(entries, items, timeout_s)
-            batch_id = self._id_in(answer, model)
-        except ProviderError as error:
-            if error.status in {500, 502, 504}:
-                # A single call that fails so has no answer to pay for. A batch may have been made and run all the same.
-                error.billed = "maybe"
-            raise
+        answer = await self._create(entries, items, timeout_s)
+        batch_id = self._id_in(answer, model)
         return self._handle(batch_id, model=model, items=len(items), submitted_at=self._now())
 
     async def results(
@@ -242,6 +245,20 @@ def unbilled(error: ProviderError) -> ProviderError:
     """The error of something that costs nothing."""
     error.billed, error.usage = "no", None
     return error
+
+
+@contextmanager
+def may_have_been_made() -> Iterator[None]:
+    """What fails in here was to make a batch.
+
+    A single call that the provider fails with a 500 has no answer to pay for. A batch may have been made all the same.
+    """
+    try:
+        yield
+    except ProviderError as error:
+        if error.status == 500:
+            error.billed = "maybe"
+        raise
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from tiered_eval.providers.batch import (
     Asked,
     Batches,
     digest_of,
+    may_have_been_made,
     not_billed,
     read_line,
     result_from,
@@ -98,7 +99,8 @@ class OpenAIBatches(Batches):
             "completion_window": "24h",
             "metadata": {DIGEST_LABEL: digest_of([item.custom_id for item in items])},
         }
-        return await self._client.post(BATCHES_PATH, body, model=model, timeout_s=timeout_s)
+        with may_have_been_made():
+            return await self._client.post(BATCHES_PATH, body, model=model, timeout_s=timeout_s)
 
     async def find(
         self, custom_ids: Collection[str], *, since: datetime, timeout_s: float = BATCH_REQUEST_S
@@ -180,11 +182,12 @@ class OpenAIBatches(Batches):
                 error, model=asked.model, request_id=None, usage=None, scrub=self._client.scrub
             )
             return BatchResult(custom_id=custom_id, outcome="errored", error=unbilled(failure))
-        status, body = count_in(response, "status_code"), response.get("body") if response else None
+        response = response if isinstance(response, Mapping) else {}
+        status, body = count_in(response, "status_code"), response.get("body")
         if status is None or not isinstance(body, Mapping):
             failure = self._unreadable("the result is of no known kind", dict(line), asked.model)
             return BatchResult(custom_id=custom_id, outcome="errored", error=failure)
-        request_id = response.get("request_id") if isinstance(response, Mapping) else None
+        request_id = response.get("request_id")
         if status != 200:
             failure = self._failed(status, body, asked.model, request_id)
             return BatchResult(custom_id=custom_id, outcome="errored", error=failure)

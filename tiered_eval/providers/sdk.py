@@ -30,7 +30,7 @@ from tiered_eval.errors import (
 from tiered_eval.providers.failures import Scrubber, failure_from_status, unreadable
 from tiered_eval.providers.headers import limits_from_headers
 from tiered_eval.providers.settings import ProviderSettings
-from tiered_eval.providers.transport import LINES, bound_body, lines_of, what_broke
+from tiered_eval.providers.transport import LINES, bound_body, lines_of, pieces_of, what_broke
 from tiered_eval.records import RateLimits
 
 __all__ = ["HttpReply", "SdkClient", "is_loopback", "origin_of", "sendable"]
@@ -60,7 +60,7 @@ class _Sending:
     method: Literal["get", "post"]
     path: str
     body: Mapping[str, Any] | None = None
-    content: bytes | None = None
+    content: AsyncIterator[bytes] | None = None
     files: Any = None
     options: Mapping[str, Any] = field(default_factory=dict)
     stream: bool = False
@@ -147,9 +147,9 @@ class SdkClient(ABC):
 
     async def post_bytes(self, path: str, content: bytes, *, model: str, timeout_s: float) -> HttpReply:
         """Make one attempt with JSON that is written already; raises as :meth:`post`."""
-        sending = _Sending(
-            "post", path, content=content, options={"headers": {"Content-Type": "application/json"}}
-        )
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+        # In pieces: megabytes at once would hold up everything else, which aiohttp warns of.
+        sending = _Sending("post", path, content=pieces_of(content), options={"headers": headers})
         return await self._exchange(sending, model=model, timeout_s=timeout_s)
 
     async def get(self, path: str, *, model: str, timeout_s: float) -> HttpReply:
@@ -191,6 +191,11 @@ class SdkClient(ABC):
         waited_s = self._clock() - started
         found = lines_of(response)
         try:
+            if response.headers.get("content-type", "").startswith("text/html"):
+                # A gateway's page in the place of the lines.
+                raise unreadable(
+                    "the answer is a web page", "", model=model, request_id=None, scrub=self.scrub
+                )
             while True:
                 started = self._clock()
                 line = await self._next_line(found, model=model, timeout_s=timeout_s - waited_s)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-__all__ = ["LINES", "LONGEST_REPLY", "bound_body", "lines_of", "what_broke"]
+__all__ = ["LINES", "LONGEST_REPLY", "bound_body", "lines_of", "pieces_of", "what_broke"]
 
 LINES = "application/binary"
 """Asked for by what reads a reply line by line instead of whole."""
 LONGEST_REPLY = 64 * 2**20
 """Bytes, as they come over the wire. The largest honest reply is a full batch of long vectors, about half of it."""
+_PIECE = 2**16
 LONGEST_LINE = 16 * 2**20
 LONGEST_FILE = 2**30
 
@@ -40,6 +41,12 @@ async def bound_body(response: Any) -> None:
             await source.aclose()
 
     response.stream = Bounded()
+
+
+async def pieces_of(content: bytes) -> AsyncIterator[bytes]:
+    """A long body, a piece at a time."""
+    for start in range(0, len(content), _PIECE):
+        yield content[start : start + _PIECE]
 
 
 async def lines_of(response: Any) -> AsyncIterator[bytes]:

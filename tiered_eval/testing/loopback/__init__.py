@@ -1,4 +1,5 @@
-"""A model provider on this machine: Anthropic Messages, OpenAI Chat, Responses and Embeddings over real HTTP.
+"""A model provider on this machine: Anthropic Messages, OpenAI Chat, Responses, Embeddings and Decisions, and the
+batches of both, over real HTTP.
 
 The one idea: everything that can go wrong at a provider can be asked for here, at a set latency and under a set
 limit, and the server keeps its own bill to compare ours with.
@@ -12,9 +13,18 @@ Needs aiohttp.
 
 from __future__ import annotations
 
-from tiered_eval.testing.loopback.call import LoggedCall
 from tiered_eval.testing.loopback.process import loopback_process
 from tiered_eval.testing.loopback.server import LoopbackServer, serve_loopback
-from tiered_eval.testing.loopback.settings import FAULTS, LoopbackSettings
+from tiered_eval.testing.loopback.settings import BATCH_FAULTS, FAULTS, ITEM_FAULTS, LoopbackSettings
+from tiered_eval.testing.loopback.work import LoggedCall
 
-__all__ = ["FAULTS", "LoggedCall", "LoopbackServer", "LoopbackSettings", "loopback_process", "serve_loopback"]
+__all__ = [
+    "BATCH_FAULTS",
+    "FAULTS",
+    "ITEM_FAULTS",
+    "LoggedCall",
+    "LoopbackServer",
+    "LoopbackSettings",
+    "loopback_process",
+    "serve_loopback",
+]

@@ -10,7 +10,7 @@ import signal
 import sys
 
 from tiered_eval.testing.loopback.server import serve_loopback
-from tiered_eval.testing.loopback.settings import FAULTS, LoopbackSettings
+from tiered_eval.testing.loopback.settings import FAULTS, ITEM_FAULTS, LoopbackSettings
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
@@ -39,6 +39,20 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--reasoning-tokens", type=int, default=0)
     parser.add_argument("--input-price", type=int, default=100_000, metavar="PICO", help="a token")
     parser.add_argument("--output-price", type=int, default=500_000, metavar="PICO", help="a token")
+    parser.add_argument("--cache-read-percent", type=int, default=10, metavar="PERCENT", help="of input")
+    parser.add_argument("--batch-delay", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument("--batch-expires", type=float, default=86_400.0, metavar="SECONDS")
+    parser.add_argument(
+        "--batch-script", default="", metavar="NAME,...", help="of the first requests about batches"
+    )
+    parser.add_argument(
+        "--item-fault",
+        action="append",
+        default=[],
+        metavar="NAME=SHARE",
+        help=f"of items of batches; names: {', '.join(ITEM_FAULTS)}",
+    )
+    parser.add_argument("--item-script", default="", metavar="NAME,...", help="faults of the first items")
     parser.add_argument("--api-key", help="refuse any other")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--until-stdin-closes", action="store_true")
@@ -46,7 +60,6 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
 
 
 def settings_from(arguments: argparse.Namespace) -> LoopbackSettings:
-    rates = dict(fault.split("=", 1) for fault in arguments.fault)
     return LoopbackSettings(
         latency_s=arguments.latency,
         latency_shape=arguments.shape,
@@ -55,15 +68,30 @@ def settings_from(arguments: argparse.Namespace) -> LoopbackSettings:
         tokens_per_minute=arguments.tokens_per_minute,
         burst=arguments.burst,
         retry_after=arguments.retry_after,
-        fault_rates={name: float(share) for name, share in rates.items()},
-        script=tuple(name for name in arguments.script.split(",") if name),
+        fault_rates=_shares(arguments.fault),
+        script=_names(arguments.script),
         pass_share=arguments.pass_share,
         reasoning_tokens=arguments.reasoning_tokens,
         input_price_pico=arguments.input_price,
         output_price_pico=arguments.output_price,
+        cache_read_percent=arguments.cache_read_percent,
+        batch_delay_s=arguments.batch_delay,
+        batch_expires_s=arguments.batch_expires,
+        batch_script=_names(arguments.batch_script),
+        item_fault_rates=_shares(arguments.item_fault),
+        item_script=_names(arguments.item_script),
         api_key=arguments.api_key,
         seed=arguments.seed,
     )
+
+
+def _shares(faults: list[str]) -> dict[str, float]:
+    pairs = [fault.split("=", 1) for fault in faults]
+    return {name: float(share) for name, share in pairs}
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.split(",") if name)
 
 
 async def serve(arguments: argparse.Namespace) -> None:

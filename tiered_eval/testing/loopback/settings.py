@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-__all__ = ["FAULTS", "Fault", "LatencyShape", "LoopbackSettings", "check_fault"]
+__all__ = [
+    "BATCH_FAULTS",
+    "FAULTS",
+    "ITEM_FAULTS",
+    "Fault",
+    "LatencyShape",
+    "LoopbackSettings",
+    "check_fault",
+]
 
 LatencyShape: TypeAlias = Literal["constant", "lognormal"]
 
@@ -60,6 +68,36 @@ vendor says it; ``null-choices`` an answer without content; ``no-usage`` an answ
 
 FAULTS: tuple[str, ...] = get_args(Fault)
 
+_MODEL_FAULTS = frozenset(
+    "refusal content-filter empty cut null-choices no-usage wrong-nonce wrong-schema fenced error-200".split()
+)
+ITEM_FAULTS: tuple[str, ...] = (
+    *(fault for fault in FAULTS if fault in _MODEL_FAULTS or fault.isdigit() or fault == "none"),
+    "cancelled",
+    "expired",
+    "missing",
+    "twice",
+    "conflict",
+    "unreadable",
+    "odd",
+)
+"""What may go wrong with one item of a batch: what may go wrong with a reply, a status of its own, the item
+``cancelled`` or ``expired``; or it has run and its result is ``missing``, there ``twice``, there twice with different
+answers (``conflict``), no JSON (``unreadable``), or JSON of an unknown shape (``odd``)."""
+
+BATCH_FAULTS: tuple[str, ...] = (
+    *(
+        fault
+        for fault in FAULTS
+        if fault.isdigit()
+        or fault in "none html html-200 reset malformed truncated hang drip error-200 spend-limit".split()
+    ),
+    "failed",
+    "queue-full",
+)
+"""What may go wrong with one request *about* a batch, or an upload: as with a call; or, where a batch of OpenAI is
+made, it is turned away as a whole after a look at its file (``failed``, ``queue-full``)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopbackSettings:
@@ -88,6 +126,24 @@ class LoopbackSettings:
     input_price_pico: int = 100_000
     """Pico-dollars a token: 100,000 is $0.10 a million."""
     output_price_pico: int = 500_000
+    cache_read_percent: int = 10
+    """Of the input price, for what is read from a kept prompt."""
+    cache_write_percent: int = 125
+    """For what is written for five minutes (Anthropic) or thirty (OpenAI)."""
+    cache_write_long_percent: int = 200
+    """For what is written for an hour."""
+    batch_percent: int = 50
+    """Of everything, for an item of a batch."""
+    batch_delay_s: float = 0.0
+    """Until the last item of a batch has run; they run one after the other, evenly."""
+    batch_expires_s: float = 86_400.0
+    """What has not run by then never will."""
+    batch_script: tuple[str, ...] = ()
+    """Faults of the first requests about batches, one each; see ``BATCH_FAULTS``."""
+    item_script: tuple[str, ...] = ()
+    """Faults of the first items of batches; see ``ITEM_FAULTS``."""
+    item_fault_rates: Mapping[str, float] = field(default_factory=dict)
+    """Fault to share of items, after the script."""
     api_key: str | None = None
     """Anything else in the authorization header is answered with 401. None accepts all."""
     seed: int = 0
@@ -95,11 +151,16 @@ class LoopbackSettings:
     def __post_init__(self) -> None:
         for name in (*self.fault_rates, *self.script):
             check_fault(name)
-        if not 0 <= sum(self.fault_rates.values()) <= 1:
-            raise ValueError("the shares of faults must lie between 0 and 1 in all")
+        for name in self.batch_script:
+            check_fault(name, BATCH_FAULTS)
+        for name in (*self.item_fault_rates, *self.item_script):
+            check_fault(name, ITEM_FAULTS)
+        for rates in (self.fault_rates, self.item_fault_rates):
+            if not 0 <= sum(rates.values()) <= 1:
+                raise ValueError("the shares of faults must lie between 0 and 1 in all")
 
 
-def check_fault(name: str) -> None:
+def check_fault(name: str, known: tuple[str, ...] = FAULTS) -> None:
     """Raise ValueError for a fault that there is not."""
-    if name not in FAULTS:
-        raise ValueError(f"unknown fault {name!r}; known: {', '.join(FAULTS)}")
+    if name not in known:
+        raise ValueError(f"unknown fault {name!r}; known: {', '.join(known)}")

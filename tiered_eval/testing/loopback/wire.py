@@ -14,8 +14,19 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 from tiered_eval.testing.loopback.allowance import Vendor
+from tiered_eval.testing.loopback.caching import NOTHING_CACHED, CacheCounts
 
-__all__ = ["ENDPOINTS", "Counts", "Endpoint", "Question", "Said", "error_body"]
+__all__ = [
+    "ENDPOINTS",
+    "Counts",
+    "Endpoint",
+    "Question",
+    "Said",
+    "count_tokens",
+    "dump",
+    "error_body",
+    "text_of",
+]
 
 Ending: TypeAlias = Literal["end", "max_tokens", "refusal", "content_filter"]
 
@@ -30,6 +41,8 @@ class Question:
     schema: Mapping[str, Any] | None
     texts: Sequence[str] = ()
     """Of an embeddings request."""
+    asked: Sequence[Mapping[str, Any]] = ()
+    """The questions of a decision."""
     as_base64: bool = False
     dimensions: int = 8
 
@@ -39,8 +52,11 @@ class Counts:
     """Tokens of one call."""
 
     input: int
+    """All of the prompt."""
     output: int
     reasoning: int = 0
+    cached: CacheCounts = NOTHING_CACHED
+    is_batch: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +95,7 @@ class AnthropicMessages:
             if name in body:
                 raise ValueError(f"{name}: this model does not support it")
         wanted = body.get("output_config", {}).get("format")
-        prompt = _text_of(body.get("system", "")) + "\n" + _texts_of(body["messages"])
+        prompt = text_of(body.get("system", "")) + "\n" + _texts_of(body["messages"])
         return Question(model=body["model"], prompt=prompt, schema=wanted["schema"] if wanted else None)
 
     def write(self, question: Question, said: Said, counts: Counts | None, *, number: int) -> dict[str, Any]:
@@ -103,14 +119,18 @@ class AnthropicMessages:
                 "explanation": said.text,
             }
         if counts is not None:
+            cached = counts.cached
             answer["usage"] = {
-                "input_tokens": counts.input,
-                "cache_creation_input_tokens": 0,
-                "cache_read_input_tokens": 0,
-                "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+                "input_tokens": counts.input - cached.read - cached.write - cached.write_long,
+                "cache_creation_input_tokens": cached.write + cached.write_long,
+                "cache_read_input_tokens": cached.read,
+                "cache_creation": {
+                    "ephemeral_5m_input_tokens": cached.write,
+                    "ephemeral_1h_input_tokens": cached.write_long,
+                },
                 "output_tokens": counts.output,
                 "output_tokens_details": {"thinking_tokens": counts.reasoning},
-                "service_tier": "standard",
+                "service_tier": "batch" if counts.is_batch else "standard",
             }
         return answer
 
@@ -156,7 +176,7 @@ class OpenAIChat:
                 "prompt_tokens": counts.input,
                 "completion_tokens": counts.output,
                 "total_tokens": counts.input + counts.output,
-                "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+                "prompt_tokens_details": _cache_details(counts),
                 "completion_tokens_details": {"reasoning_tokens": counts.reasoning},
             }
         return answer
@@ -202,7 +222,7 @@ class OpenAIResponses:
         if counts is not None:
             answer["usage"] = {
                 "input_tokens": counts.input,
-                "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+                "input_tokens_details": _cache_details(counts),
                 "output_tokens": counts.output,
                 "output_tokens_details": {"reasoning_tokens": counts.reasoning},
                 "total_tokens": counts.input + counts.output,
@@ -293,11 +313,16 @@ def error_body(vendor: Vendor, status: int, message: str, *, code: str | None = 
     }
 
 
+def _cache_details(counts: Counts) -> dict[str, int]:
+    return {"cached_tokens": counts.cached.read, "cache_write_tokens": counts.cached.write}
+
+
 def _texts_of(messages: Sequence[Mapping[str, Any]]) -> str:
-    return "\n".join(_text_of(message["content"]) for message in messages)
+    return "\n".join(text_of(message["content"]) for message in messages)
 
 
-def _text_of(content: str | Sequence[Mapping[str, Any]]) -> str:
+def text_of(content: str | Sequence[Mapping[str, Any]]) -> str:
+    """The text of a message's content, whole or in parts."""
     if isinstance(content, str):
         return content
     return "\n".join(part.get("text", "") for part in content)
