@@ -28,7 +28,8 @@ from tiered_eval.calls.embedding import batches_of, embedding_job, joined
 from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.job import Bought, Gate, Job, Reply
 from tiered_eval.calls.jobs import Jobs, heading_of
-from tiered_eval.calls.packing import MOST_IN_A_PACK, Packer
+from tiered_eval.calls.packing import Packer
+from tiered_eval.calls.packs import most_in_a_pack
 from tiered_eval.calls.places import Place, reply_from_kept
 from tiered_eval.calls.tally import CallStatistics, Tally
 from tiered_eval.calls.vendors import Vendors, provider_of, rate_gates
@@ -151,14 +152,7 @@ class Gateway:
             rng=self._rng,
         )
         self.jobs = Jobs(vendors=self._vendors, prices=prices, now=now, nonce=nonce)
-        self._packer: Packer | None = None
-        if pack != "never":
-            self._packer = Packer(
-                self,
-                limit=MOST_IN_A_PACK if pack == "auto" else pack,
-                only_if_cheaper=pack == "auto",
-                seed=seed,
-            )
+        self._packer = Packer(self, pack=pack, seed=seed) if most_in_a_pack(pack) > 1 else None
         self._breaker = Breaker(clock)
         self._flights: Flights[_Answer] = Flights()
         self._unusable = 0

@@ -23,9 +23,18 @@ from typing import Any, Protocol, TypeVar
 from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.job import Bought, Job
 from tiered_eval.calls.jobs import Jobs, heading_of
-from tiered_eval.calls.packs import PackQuestion, alone_in_pack, is_cheaper, pack_of, read_pack
+from tiered_eval.calls.packs import (
+    PackQuestion,
+    alike,
+    alone_in_pack,
+    is_cheaper,
+    most_in_a_pack,
+    pack_of,
+    read_pack,
+)
 from tiered_eval.calls.places import Place, reply_from_kept
 from tiered_eval.calls.tally import Tally
+from tiered_eval.config import Pack
 from tiered_eval.errors import (
     BudgetExceeded,
     CallsStopped,
@@ -36,15 +45,12 @@ from tiered_eval.errors import (
 )
 from tiered_eval.ledger import Kept, shares_of
 from tiered_eval.pricing import usd_from_pico
-from tiered_eval.prompting import as_json
 from tiered_eval.records import Completed, ModelReply, ModelRequest
 
-__all__ = ["MOST_IN_A_PACK", "Packer"]
+__all__ = ["Packer"]
 
 T = TypeVar("T")
 
-MOST_IN_A_PACK = 6
-"""More questions at once make a judge worse, and save little: the share of the response is small by then."""
 WINDOW_S = 0.005
 """How long a question waits for others. Those of one case come within one."""
 
@@ -121,8 +127,7 @@ class Packer:
 
     Args:
         door: buys, finds and counts.
-        limit: most questions in one call.
-        only_if_cheaper: ask alone where a pack is not likely to cost less.
+        pack: how many questions may share a call; ``auto`` asks alone where a pack is not likely to cost less.
         seed: orders the questions of a pack, so that none stands first by its place in the suite.
         sleep: waits for others.
     """
@@ -131,14 +136,13 @@ class Packer:
         self,
         door: Door,
         *,
-        limit: int = MOST_IN_A_PACK,
-        only_if_cheaper: bool = True,
+        pack: Pack = "auto",
         seed: int = 0,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._door = door
-        self._limit = min(limit, MOST_IN_A_PACK)
-        self._only_if_cheaper = only_if_cheaper
+        self._limit = most_in_a_pack(pack)
+        self._only_if_cheaper = pack == "auto"
         self._seed = seed
         self._sleep = sleep
         self._collecting: dict[tuple[object, ...], list[_Waiting]] = {}
@@ -219,24 +223,21 @@ class Packer:
     def _collect(self, waiting: _Waiting) -> None:
         request = waiting.request
         assert request.packed is not None, "only questions with a packed form come here"
-        alike = (
-            *(tuple(waiting.keys), request.effort, request.max_tokens, request.vote),
-            as_json(request.packed.judged),
-        )
-        collected = self._collecting.setdefault(alike, [])
+        group = (*waiting.keys, *alike(request, request.packed))
+        collected = self._collecting.setdefault(group, [])
         collected.append(waiting)
         if len(collected) >= self._limit:
-            self._dispatch(alike, collected)
+            self._dispatch(group, collected)
         elif len(collected) == 1:
-            self._start(self._close_window(alike, collected), collected)
+            self._start(self._close_window(group, collected), collected)
 
-    async def _close_window(self, alike: tuple[object, ...], collected: list[_Waiting]) -> None:
+    async def _close_window(self, group: tuple[object, ...], collected: list[_Waiting]) -> None:
         await self._sleep(WINDOW_S)
-        if self._collecting.get(alike) is collected:
-            self._dispatch(alike, collected)
+        if self._collecting.get(group) is collected:
+            self._dispatch(group, collected)
 
-    def _dispatch(self, alike: tuple[object, ...], collected: list[_Waiting]) -> None:
-        del self._collecting[alike]
+    def _dispatch(self, group: tuple[object, ...], collected: list[_Waiting]) -> None:
+        del self._collecting[group]
         pack = sorted(collected, key=lambda waiting: next(iter(waiting.keys.values())))
         random.Random(f"{self._seed} {next(iter(pack[0].keys.values()))}").shuffle(pack)
         flight = self._start(self._fly(pack), pack)

@@ -12,16 +12,31 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tiered_eval.calls.replies import payload_from_reply
+from tiered_eval.config import Pack
 from tiered_eval.errors import ProviderError, UnreadableReply
 from tiered_eval.ledger import shares_of
 from tiered_eval.parsing import split_pack
 from tiered_eval.pricing import likely_tokens
-from tiered_eval.prompting import render
+from tiered_eval.prompting import as_json, render
 from tiered_eval.records import ModelReply, ModelRequest, PackedForm, Usage
 
-__all__ = ["PackQuestion", "alone_in_pack", "is_cheaper", "pack_of", "pack_payloads", "read_pack"]
+__all__ = [
+    "MOST_IN_A_PACK",
+    "PackQuestion",
+    "PlannedCall",
+    "alike",
+    "alone_in_pack",
+    "calls_for",
+    "is_cheaper",
+    "most_in_a_pack",
+    "pack_of",
+    "pack_payloads",
+    "read_pack",
+]
 
 PROMPT = "judge/packed"
+MOST_IN_A_PACK = 6
+"""More questions at once make a judge worse, and save little: the share of the response is small by then."""
 TOKENS_EACH = 512
 """Room in the reply for each question after the first: an answer takes about 150 tokens."""
 ID_TOKENS = 12
@@ -39,7 +54,8 @@ class PackQuestion:
     request: ModelRequest
     """As it is asked alone."""
     form: PackedForm
-    parse: Callable[[ModelReply], Any]
+    parse: Callable[[ModelReply], Any] = lambda reply: None
+    """Raises a ProviderError for an answer that is none."""
 
     @property
     def id(self) -> str:
@@ -50,6 +66,48 @@ class PackQuestion:
 def _id_from_key(key: str) -> str:
     """Drawn from the content, so that no answer can be given by position."""
     return key[:8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCall:
+    """A call as a plan counts it."""
+
+    request: ModelRequest
+    questions: int
+
+
+def most_in_a_pack(pack: Pack) -> int:
+    """How many questions may share a call; 1 where none may."""
+    if pack == "never":
+        return 1
+    return MOST_IN_A_PACK if pack == "auto" else max(1, min(pack, MOST_IN_A_PACK))
+
+
+def calls_for(
+    questions: Sequence[PackQuestion | ModelRequest], *, pack: Pack, model: str
+) -> list[PlannedCall]:
+    """The calls that the questions of one case make, if all of them are asked at once."""
+    limit = most_in_a_pack(pack)
+    alone = [PlannedCall(request=each, questions=1) for each in questions if isinstance(each, ModelRequest)]
+    groups: dict[object, list[PackQuestion]] = {}
+    for each in questions:
+        if isinstance(each, PackQuestion):
+            groups.setdefault(alike(each.request, each.form), []).append(each)
+    calls = alone
+    for group in groups.values():
+        for start in range(0, len(group), limit):
+            chunk = group[start : start + limit]
+            packed = pack_of(chunk) if len(chunk) > 1 else None
+            if packed is not None and (pack != "auto" or is_cheaper(chunk, packed, model)):
+                calls.append(PlannedCall(request=packed, questions=len(chunk)))
+            else:
+                calls.extend(PlannedCall(request=each.request, questions=1) for each in chunk)
+    return calls
+
+
+def alike(request: ModelRequest, form: PackedForm) -> tuple[object, ...]:
+    """Questions for which this is the same may share a call."""
+    return request.effort, request.max_tokens, request.vote, as_json(form.judged)
 
 
 def alone_in_pack(request: ModelRequest, form: PackedForm) -> ModelRequest:

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
-    from tiered_eval.config import Mode
+    from tiered_eval.config import Mode, Pack
     from tiered_eval.records import Suite
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "format_names",
     "judge_options",
     "mode_from",
+    "pack_option",
     "prices_from",
     "suite_from",
     "suite_options",
@@ -87,7 +88,22 @@ class _Share(click.ParamType[float]):
         return share
 
 
+class _Pack(click.ParamType[Any]):
+    """``auto``, ``never``, or how many expectations may share a judge call."""
+
+    name = "pack"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Pack:
+        text = str(value).strip().lower()
+        if text in {"auto", "never"}:
+            return cast("Pack", text)
+        if not re.fullmatch(r"[2-6]", text):
+            self.fail(f"{value!r} is not auto, never, or a number from 2 to 6", param, ctx)
+        return int(text)
+
+
 USD = _Usd()
+PACK = _Pack()
 DURATION = _Duration()
 SHARE = _Share()
 
@@ -136,6 +152,18 @@ def judge_options(command: Command) -> Command:
     ):
         command = decorate(command)
     return command
+
+
+def pack_option(command: Command) -> Command:
+    """May expectations share a judge call? The same for a run and for its plan."""
+    return click.option(
+        "--pack",
+        type=PACK,
+        default="auto",
+        show_default=True,
+        metavar="HOW",
+        help="Judge what is left over on one response in one call: auto, never, or at most so many (2 to 6).",
+    )(command)
 
 
 def suite_from(suite: str, *, responses: Path | None, allow_outside: bool, allow_code: bool) -> Suite:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiered_eval.cli.options import judge_options, prices_from, suite_from, suite_options
+from tiered_eval.cli.options import judge_options, pack_option, prices_from, suite_from, suite_options
 from tiered_eval.cli.output import say
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import plural, usd
 
 if TYPE_CHECKING:
+    from tiered_eval.config import Pack
     from tiered_eval.runner import Plan, PlanLine
 
 __all__ = ["plan"]
@@ -29,6 +30,7 @@ GROUPED_AT_MOST = 100_000
 @click.command(short_help="Show routes and cost before spending.")
 @suite_options
 @judge_options
+@pack_option
 @click.option("--each", is_flag=True, help="List every expectation instead of grouping equal routes.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 def plan(
@@ -40,6 +42,7 @@ def plan(
     embedder: str | None,
     price: Sequence[str],
     prices: Path | None,
+    pack: Pack,
     each: bool,
     as_json: bool,
 ) -> int:
@@ -51,7 +54,7 @@ def plan(
     from tiered_eval.runner import plan as make_plan
 
     loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
-    config = RunConfig(judges=tuple(judge), embedder=embedder, prices=prices_from(price, prices))
+    config = RunConfig(judges=tuple(judge), embedder=embedder, prices=prices_from(price, prices), pack=pack)
     made = make_plan(loaded, config, detail_limit=GROUPED_AT_MOST)
     if as_json:
         say(json.dumps(asdict(made), indent=2, default=_written))

@@ -18,6 +18,7 @@ from tiered_eval.cli.options import (
     format_names,
     judge_options,
     mode_from,
+    pack_option,
     prices_from,
     suite_from,
     suite_options,
@@ -26,7 +27,7 @@ from tiered_eval.cli.output import complain, has_colour, log_to_stderr, say, say
 from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tiered_eval.config import RunConfig
+    from tiered_eval.config import Batch, Pack, RunConfig
     from tiered_eval.records import Report, Suite
 
 __all__ = ["run"]
@@ -35,6 +36,14 @@ __all__ = ["run"]
 @click.command(short_help="Score a suite.")
 @suite_options
 @judge_options
+@pack_option
+@click.option(
+    "--batch",
+    type=click.Choice(["auto", "never", "always"]),
+    default="auto",
+    show_default=True,
+    help="Judge by the vendors' batches: half the price, within a day. auto: when --max-time is 2h or more.",
+)
 @click.option("--max-cost", type=USD, metavar="USD", help="Never spend more than this, retries included.")
 @click.option("--max-time", type=DURATION, metavar="TIME", help="End after this time, such as 90s or 6m.")
 @click.option(
@@ -126,6 +135,8 @@ def _config_from(
     embedder: str | None,
     price: Sequence[str],
     prices: Path | None,
+    pack: Pack,
+    batch: Batch,
     max_cost: Decimal | None,
     max_time: float | None,
     gate: str | None,
@@ -146,6 +157,8 @@ def _config_from(
     return RunConfig(
         judges=tuple(judge),
         embedder=embedder,
+        pack=pack,
+        batch=batch,
         max_cost_usd=max_cost,
         max_time_s=max_time,
         concurrency=concurrency,

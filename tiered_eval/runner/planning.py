@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from tiered_eval.config import RunConfig
+from tiered_eval.calls import PackQuestion, PlannedCall, calls_for
+from tiered_eval.config import Pack, RunConfig
 from tiered_eval.errors import PriceUnknown
 from tiered_eval.keys import recording_key
 from tiered_eval.people import verdicts_for
@@ -25,6 +26,10 @@ from tiered_eval.scorers.judge import judge_request
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Plan", "PlanLine", "plan"]
+
+
+ANSWER_TOKENS = 120
+"""Typical length of the answer to one question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +59,7 @@ class Plan:
     to_embedding: int
     """That would ask an embedder first."""
     to_judge_most: int
-    """Distinct judge calls if the embedder settles none of them."""
+    """Distinct judge calls if the embedder settles none of them; questions on one response share a call if they may."""
     to_judge_least: int
     """Judge calls if it settles all of them."""
     judge: str | None
@@ -69,11 +74,16 @@ class Plan:
 
 
 class _Costs:
-    def __init__(self, judge: str | None, prices: PriceBook) -> None:
+    """Judge calls and their money, case by case: questions of one case may share a call."""
+
+    def __init__(self, judge: str | None, prices: PriceBook, pack: Pack) -> None:
         self._now = datetime.now(UTC)
         self._judge = judge
         self._prices = prices
+        self._pack = pack
         self._seen: set[str] = set()
+        self._asked: list[tuple[PackQuestion | ModelRequest, bool]] = []
+        self.calls_most = self.calls_least = 0
         self.least = self.expected = Decimal(0)
         self.worst_pico = 0
         self.is_known = judge is not None
@@ -83,23 +93,40 @@ class _Costs:
             except PriceUnknown:
                 self.is_known = False
 
-    def add(self, expectation: Expectation, subject: Subject, *, is_certain: bool) -> bool:
-        """Count one judge call; False when the very same question was counted before."""
+    def add(self, expectation: Expectation, subject: Subject, *, is_certain: bool) -> None:
+        """Note one question, unless the very same one was noted before."""
         request = judge_request(expectation, subject)
         key = recording_key(request)
         if key in self._seen:
-            return False
+            return
         self._seen.add(key)
-        if self.is_known and self._judge is not None:
-            self._price(request, self._judge, is_certain)
-        return True
+        form = request.packed
+        question = request if form is None else PackQuestion(key=key, request=request, form=form)
+        self._asked.append((question, is_certain))
 
-    def _price(self, request: ModelRequest, judge: str, is_certain: bool) -> None:
-        cost = self._prices.estimate_usd(request, judge)
-        self.expected += cost
-        if is_certain:
-            self.least += cost
-        self.worst_pico += self._prices.worst_case_pico(request, judge, self._now)
+    def close_case(self) -> None:
+        """Count the calls that the questions of the last case make, and what they cost."""
+        if not self._asked:
+            return
+        judge = self._judge or ""
+        calls = calls_for([question for question, _ in self._asked], pack=self._pack, model=judge)
+        sure = calls_for(
+            [question for question, is_certain in self._asked if is_certain], pack=self._pack, model=judge
+        )
+        self._asked.clear()
+        self.calls_most += len(calls)
+        self.calls_least += len(sure)
+        if self.is_known:
+            self.expected += sum((self._likely_usd(call, judge) for call in calls), Decimal(0))
+            self.least += sum((self._likely_usd(call, judge) for call in sure), Decimal(0))
+            self.worst_pico += sum(
+                self._prices.worst_case_pico(call.request, judge, self._now) for call in calls
+            )
+
+    def _likely_usd(self, call: PlannedCall, judge: str) -> Decimal:
+        return self._prices.estimate_usd(
+            call.request, judge, output_tokens=ANSWER_TOKENS * call.questions, at=self._now
+        )
 
 
 def plan(
@@ -113,9 +140,9 @@ def plan(
     people = None if config.home is None else verdicts_for(config.home)
     checker = Checker(profile or load_profile(), people=people)
     judge = config.judges[0] if config.judges else None
-    costs = _Costs(judge, PriceBook(config.prices))
+    costs = _Costs(judge, PriceBook(config.prices), config.pack)
     settled: Counter[str] = Counter()
-    cases = expectations = to_embedding = to_judge = to_judge_least = 0
+    cases = expectations = to_embedding = 0
     lines: list[PlanLine] = []
     for case in suite.cases:
         cases += 1
@@ -130,11 +157,11 @@ def plan(
                 ahead = [step.scorer for step in begun.route.steps[begun.next_step :]]
                 asks_embedder = "semantic" in ahead
                 to_embedding += asks_embedder
-                if "judge" in ahead and costs.add(expectation, subject, is_certain=not asks_embedder):
-                    to_judge += 1
-                    to_judge_least += not asks_embedder
+                if "judge" in ahead:
+                    costs.add(expectation, subject, is_certain=not asks_embedder)
             if len(lines) < detail_limit:
                 lines.append(_line(case.id, expectation, chosen, begun))
+        costs.close_case()
     return Plan(
         suite=suite.name,
         cases=cases,
@@ -142,8 +169,8 @@ def plan(
         settled_free=settled.total() - settled["unsettled"],
         by_scorer=dict(settled.most_common()),
         to_embedding=to_embedding,
-        to_judge_most=to_judge,
-        to_judge_least=to_judge_least,
+        to_judge_most=costs.calls_most,
+        to_judge_least=costs.calls_least,
         judge=judge,
         cost_least_usd=costs.least if costs.is_known else None,
         cost_expected_usd=costs.expected if costs.is_known else None,

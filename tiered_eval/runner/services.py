@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from tiered_eval.calls import MOST_IN_A_PACK, Gateway, provider_of
+from tiered_eval.calls import Gateway, most_in_a_pack, provider_of
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, EmbedderMissing, JudgeMissing
 from tiered_eval.pricing import PriceBook
@@ -215,9 +215,7 @@ def _judged_at_once(config: RunConfig) -> int:
     """How many expectations may wait for a judge: as many as fill the calls that may be open."""
     if config.uses_batches:
         return BATCHED_AT_ONCE
-    if config.pack == "never" or config.mode != "live":
-        return config.concurrency
-    return config.concurrency * (MOST_IN_A_PACK if config.pack == "auto" else config.pack)
+    return config.concurrency * (most_in_a_pack(config.pack) if config.mode == "live" else 1)
 
 
 def _with_keys(config: RunConfig, settings: ProviderSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
