@@ -13,7 +13,7 @@ from paired_runs import case_of, report_of
 
 from tiered_eval.calibration.comparison import Comparison, compare_reports
 from tiered_eval.calibration.flakes import changes_to_confirm
-from tiered_eval.calibration.regression import GateCase, PairedGate
+from tiered_eval.calibration.regression import GateCase, PairedGate, gate_case
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult
 
@@ -106,6 +106,25 @@ def test_large_changes_both_ways_do_not_fool_the_gate(up: int, down: int):
         wrong += gate.answer().state != full_verdict(differences)
 
     assert wrong <= 3 + 2
+
+
+def test_the_free_checks_bound_and_predict_a_case():
+    """What is not judged yet leaves room; its q, where there is one, says which way it will go."""
+    before, after = case_of("a", "ppf"), case_of("a", "fnn")
+    likely = replace(after, verdicts=(*after.verdicts[:2], replace(after.verdicts[2], q=0.9)))
+
+    case = gate_case(before, likely)
+
+    assert (case.low, case.high) == (pytest.approx(-2 / 3), pytest.approx(0.0))
+    assert case.predicted == pytest.approx((-1 + 0.9) / 3)
+
+
+def test_an_unchanged_response_is_known_to_the_gate():
+    """The digest of the response tells."""
+    case = gate_case(case_of("a", "pp", digest="d"), case_of("a", "pn", digest="d"))
+
+    assert case.is_same
+    assert (case.low, case.high, case.predicted) == (0.0, 0.0, 0.0)
 
 
 def test_unchanged_responses_cost_no_call():

@@ -21,8 +21,9 @@ from math import inf, sqrt
 from typing import Literal, TypeAlias
 
 from tiered_eval.calibration.binomial import t_quantile
+from tiered_eval.records import CaseResult, Verdict
 
-__all__ = ["GateAnswer", "GateCase", "GateState", "PairedGate"]
+__all__ = ["GateAnswer", "GateCase", "GateState", "PairedGate", "gate_case"]
 
 GateState: TypeAlias = Literal["pass", "fail", "undecided"]
 
@@ -187,6 +188,40 @@ class PairedGate:
         share = size / self._cases
         middle = mean * share
         return middle, max(least, middle - half * share), min(most, middle + half * share)
+
+
+def gate_case(before: CaseResult, after: CaseResult) -> GateCase:
+    """A case of the gate, from the base's result and from the candidate's after its free checks.
+
+    What is not judged yet is predicted by its ``q``, or, without a certificate, to be as it was.
+    """
+    is_same = before.response_digest is not None and before.response_digest == after.response_digest
+    return GateCase(
+        id=after.case_id,
+        low=0.0 if is_same else after.partial_low - before.partial_high,
+        high=0.0 if is_same else after.partial_high - before.partial_low,
+        predicted=0.0 if is_same else _predicted(before, after),
+        is_same=is_same,
+    )
+
+
+def _predicted(before: CaseResult, after: CaseResult) -> float:
+    old = {verdict.expectation_id: verdict for verdict in before.verdicts}
+    total = sum(verdict.weight for verdict in after.verdicts)
+    change = 0.0
+    for verdict in after.verdicts:
+        was = _chance(old.get(verdict.expectation_id))
+        now = _chance(verdict)
+        if was is not None and now is not None:
+            change += verdict.weight * (now - was)
+    return change / total if total > 0 else 0.0
+
+
+def _chance(verdict: Verdict | None) -> float | None:
+    """Probability of a pass, as far as a verdict tells."""
+    if verdict is None:
+        return None
+    return float(verdict.state == "pass") if verdict.is_decided else verdict.q
 
 
 def _sums_from_end(values: Sequence[float]) -> list[float]:
