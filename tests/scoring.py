@@ -18,6 +18,13 @@ from tiered_eval.text.subject import Subject
 CHECKER = Checker(load_profile())
 
 
+def rules(entry: object) -> set[str]:
+    """The rules that reading the entry breaks."""
+    problems = Problems()
+    ExpectationReader(CATALOGUE, allow_code=True).read([entry], Scope("suite.yaml", problems))
+    return {problem.rule for problem in problems.errors}
+
+
 def verdict(
     entry: object,
     response: str = "",

@@ -82,6 +82,24 @@ ERRORS = [
     ("a path that ends in a dot", made("behaviour", "x", field="name.", equals="x"), "bad-path"),
     ("a word as place", made("behaviour", "x", field="calls[first]", equals="x"), "bad-path"),
     ("labels, one in the other", made("requirement", "x", labels=["safe", "not safe"]), "overlapping-labels"),
+    (
+        "a label that is none",
+        made("check", ("safe", "fine"), scorer="classification", labels=["safe", "unsafe"]),
+        "unknown-label",
+    ),
+    (
+        "a ground truth that is not there",
+        made("check", None, scorer="set-overlap", ground_truth_field="all"),
+        "no-ground-truth",
+    ),
+    (
+        "a ground truth under no path",
+        made("check", None, scorer="set-overlap", ground_truth_field="a..b"),
+        "no-ground-truth",
+    ),
+    ("a field of a check", made("check", "x", scorer="exact-match", field="a..b"), "bad-path"),
+    ("a word pinned to numeric", made("check", "soon", scorer="numeric"), "no-number"),
+    ("a word pinned to date", made("check", ("soon",), scorer="date"), "no-number"),
     ("weights of zero", made("must-contain", "fee", weight=0.0), "zero-weights"),
 ]
 
@@ -93,6 +111,11 @@ def test_what_would_score_wrongly_for_ever_is_an_error(why: str, expectation: Ex
 
 
 WARNINGS = [
+    (
+        "labels of which the longest wins",
+        made("check", "safe", scorer="classification", labels=["safe", "not safe"]),
+        "overlapping-labels",
+    ),
     ("one letter", made("must-contain", "a"), "short-literal"),
     ("two letters as a trap", made("must-not-contain", "EU"), "short-literal"),
     ("a word that is everywhere", made("must-not-contain", "The"), "common-trap"),
@@ -133,6 +156,9 @@ FINE = [
     made("equivalent", "45", "a month and a half", tolerance="1"),
     made("behaviour", "x", field="tool_calls[0].name", equals="x"),
     made("behaviour", "x", field="items[*].id", equals="x"),
+    made("check", "Account closure", scorer="classification", labels=["billing", "account_closure"]),
+    made("check", "45", scorer="numeric", unit="days"),
+    made("check", "Oct 21st", scorer="date"),
     made("behaviour", "x", field="name", equals="x"),
     made("requirement", "No delivery date is promised"),
     made("requirement", "x", labels=["safe", "unsafe"]),

@@ -246,7 +246,7 @@ ENTRY_ROWS = [
     entry("an entry without a kind", "{weight: 2}", "unknown-kind"),
     entry("a kind, mistyped", "must-contian: fee", "unknown-kind"),
     entry("a kind with an underscore", "must_contain: fee", "unknown-kind"),
-    entry("a kind of another tool", "contains: fee", "unknown-kind"),
+    entry("a kind of another tool", "moderation: fee", "unknown-kind"),
     entry("a kind, mistyped, in the long form", "{kind: must-contian, value: fee}", "unknown-kind"),
     entry("a kind that is a list", "{kind: [must-contain], value: fee}", "unknown-kind"),
     entry("two kinds in one entry", "{must-contain: fee, must-not-contain: tax}", "two-kinds"),

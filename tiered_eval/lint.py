@@ -10,14 +10,14 @@ sure to be wrong; warnings are what mostly is. Each rule has a name; ``docs/suit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from tiered_eval.errors import Problem
 from tiered_eval.records import Case, Expectation, Suite
 from tiered_eval.text.claims import claim_problem
-from tiered_eval.text.paths import path_problem
+from tiered_eval.text.paths import find_at, parse_path, path_problem
 from tiered_eval.text.patterns import compile_problem
 from tiered_eval.text.polarity import has_negation
 
@@ -29,7 +29,9 @@ RULES = {
     "bad-regex": "a regular expression that cannot be compiled, can never match, or matches everything",
     "no-number": "the scorer or an option needs a number, and the value is none, or contradicts the option",
     "bad-path": "the path of a field that no response can have",
-    "overlapping-labels": "two labels of a classification of which one contains the other",
+    "overlapping-labels": "two labels of a classification of which one contains the other (a warning where the longest wins)",
+    "unknown-label": "a classification that expects none of its labels",
+    "no-ground-truth": "a `ground_truth_field` that leads to nothing in its case",
     "contradiction": "the same value must and must not be contained",
     "zero-weights": "all weights of a case are zero, so that its score is 0/0",
     "short-literal": "a literal of one or two characters is found by chance (warning)",
@@ -74,6 +76,8 @@ def lint_case(case: Case) -> list[Problem]:
             continue
         for rule, message, fix, severity in _findings(expectation):
             problems.append(_problem(case, expectation, rule, message, fix, severity))
+    if "check" in kinds:
+        problems.extend(_truths(case))
     if total == 0 and case.expectations:
         fix = "give at least one expectation a weight above 0, or set `enabled: false` on the case"
         problems.append(_problem(case, None, "zero-weights", "all weights are 0", fix, "error"))
@@ -88,20 +92,67 @@ def _findings(expectation: Expectation) -> Iterator[Finding]:
         yield from _semantic(expectation)
     elif scorer == "regex":
         yield from _regex(expectation)
-    elif expectation.kind == "behaviour":
+    elif expectation.kind in ("behaviour", "check"):
         yield from _path(expectation)
+        if scorer in ("numeric", "date"):
+            yield from _expected_numbers(expectation)
     elif scorer == "number" or (scorer is None and not _NUMBER_OPTIONS.isdisjoint(expectation.options)):
         yield from _number(expectation)
     elif expectation.kind in _LITERAL_KINDS:
         yield from _literal(expectation)
     labels = expectation.options.get("labels")
-    if labels is not None and (overlap := find_overlap(labels)):
+    if labels is not None:
+        yield from _labels(expectation, labels)
+
+
+def _labels(expectation: Expectation, labels: Sequence[Any]) -> Iterator[Finding]:
+    is_longest_taken = expectation.scorer == "classification"
+    if overlap := find_overlap(labels):
         yield (
             "overlapping-labels",
             f'the label "{overlap[0]}" is part of "{overlap[1]}"',
             "choose labels of which none contains another",
-            "error",
+            "warning" if is_longest_taken else "error",
         )
+    if not is_longest_taken:
+        return
+    known = {_label(label) for label in labels}
+    for value in expectation.values:
+        for label in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(label, str) and _label(label) not in known:
+                yield (
+                    "unknown-label",
+                    f'"{_cut(label)}" is none of the labels',
+                    f"expect one of {', '.join(map(str, labels))}",
+                    "error",
+                )
+
+
+def _label(label: Any) -> str:
+    return _normal(re.sub(r"[_-]+", " ", str(label)))
+
+
+def _truths(case: Case) -> Iterator[Problem]:
+    """What a case's expectations point at and is not there."""
+    kept = case.meta.get("ground_truth")
+    root = kept if isinstance(kept, Mapping) else case.meta
+    for expectation in case.expectations:
+        path = expectation.options.get("ground_truth_field")
+        if path is None:
+            continue
+        problem = path_problem(path)
+        if problem is None:
+            found, came_to = find_at(root, parse_path(path))
+            problem = None if found else came_to
+        if problem is not None:
+            yield _problem(
+                case,
+                expectation,
+                "no-ground-truth",
+                f'the case has no ground truth "{_cut(path)}": {problem}',
+                "add it under `ground_truth` of the case",
+                "error",
+            )
 
 
 def _semantic(expectation: Expectation) -> Iterator[Finding]:
@@ -153,6 +204,15 @@ def _number(expectation: Expectation) -> Iterator[Finding]:
                 "give a number, or remove the scorer and the options of numbers",
                 "error",
             )
+
+
+def _expected_numbers(expectation: Expectation) -> Iterator[Finding]:
+    options = {"date": True} if expectation.scorer == "date" else expectation.options
+    for value in expectation.values:
+        for one in value if isinstance(value, list | tuple) else (value,):
+            problem = None if one is None else claim_problem(one, options)
+            if problem is not None:
+                yield "no-number", problem, f"give what {expectation.scorer} compares with", "error"
 
 
 def _literal(expectation: Expectation) -> Iterator[Finding]:

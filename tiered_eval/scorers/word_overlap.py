@@ -139,7 +139,7 @@ def bleu(found: Sequence[str], wanted: Sequence[str]) -> float:
         else:
             logs += math.log(right / total)
     brevity = 1.0 if len(found) >= len(wanted) else math.exp(1 - len(wanted) / len(found))
-    return brevity * math.exp(logs / orders)
+    return min(1.0, brevity * math.exp(logs / orders))
 
 
 class LexicalCosine(_Overlap):

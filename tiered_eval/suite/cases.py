@@ -16,7 +16,7 @@ from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.messages import Response, read_input, read_response
 from tiered_eval.suite.options import BadValue, parse_flag, parse_json, parse_text, parse_texts
 from tiered_eval.suite.scope import Scope
-from tiered_eval.suite.source import line_of
+from tiered_eval.suite.source import Located, line_of
 
 __all__ = ["ANSWER_NAMES", "CASE_NAMES", "RESPONSE_NAMES", "CaseReader", "ResponseSource", "read_id"]
 
@@ -72,6 +72,7 @@ class CaseReader:
                 "bad-case", "a case is no mapping", "write `id`, `response` and `expect` for each case"
             )
             return None
+        raw = _with_ground_truth(raw)
         problems = scope.problems
         before = problems.error_count
         scope.case_id = identity = self._id(raw, scope, number)
@@ -169,9 +170,9 @@ class CaseReader:
                     line=line,
                 )
             found += answers
-        if not found and is_whole and scope.problems.error_count == before:
         if self.common:
             found += self.expectations.read(self.common, scope, field_name="scorecard.dimensions")
+        if not found and is_whole and scope.problems.error_count == before:
             scope.report(
                 "no-expectations",
                 "nothing is expected of the response",
@@ -303,6 +304,24 @@ class CaseReader:
             {name: value for name, value in raw.items() if value is not None}, scope, number=0
         )
         return checked if checked is None or case.where is None else replace(checked, where=case.where)
+
+
+def _with_ground_truth(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A structured ``ground_truth`` is what ``ground_truth_field`` points into, and no answer in words: kept in meta."""
+    truth = raw.get("ground_truth")
+    if not isinstance(truth, Mapping) or truth.keys() <= {"any", "all"}:
+        return raw
+    meta = raw.get("meta")
+    if meta is not None and (not isinstance(meta, Mapping) or "ground_truth" in meta):
+        return raw  # is reported, as a mapping that is no meta, or as no text
+    kept = {name: value for name, value in raw.items() if name != "ground_truth"}
+    moved: Mapping[str, Any] = {**kept, "meta": {**(meta or {}), "ground_truth": truth}}
+    if not isinstance(raw, Located):
+        return moved
+    located = Located(raw.line)
+    located.update(moved)
+    located.lines = {"meta": raw.lines.get("ground_truth", raw.line), **raw.lines}
+    return located
 
 
 class ResponseSource(Protocol):

@@ -272,11 +272,12 @@ def is_kind(kind: object, scope: Scope, place: str, line: int | None, names: tup
 
 
 def _meant(kind: str, known: tuple[str, ...], scope: Scope) -> str | None:
-    meant = scope.nearest(kind, known)
-    if meant is None and canonical(kind).startswith(NEGATION):
-        positive = scope.nearest(canonical(kind).removeprefix(NEGATION), known)
-        meant = f"{NEGATION}{positive}" if positive else None
-    return meant
+    name = canonical(kind)
+    if name.startswith(NEGATION):
+        positive = scope.nearest(name.removeprefix(NEGATION), known)
+        if positive is not None:
+            return f"{NEGATION}{positive}"
+    return scope.nearest(kind, known)
 
 
 def _report_kinds(

@@ -18,6 +18,8 @@ MOST_VALUES = 16
 MOST_OPENINGS = 64
 """Brackets at which a value is looked for, so that a text of nothing but brackets costs little."""
 LONGEST_MENDED = 100_000
+MOST_MENDED = 8
+"""Damaged values that are looked into; more of them are no slip of a comma."""
 
 _OPENING = re.compile(r"[{\[]")
 _FENCE = re.compile(r"```[ \t]*(?:json[c5]?|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
@@ -77,12 +79,15 @@ def _in_fence(fence: re.Match[str]) -> FoundJson | None:
 def _scan(text: str) -> list[FoundJson]:
     """Objects and lists wherever they open; what stands inside one of them is not looked at again."""
     values: list[FoundJson] = []
-    tried = 0
+    tried = mended = 0
     opening = _OPENING.search(text)
     while opening is not None and tried < MOST_OPENINGS and len(values) < MOST_VALUES:
         tried += 1
         start = opening.start()
-        found = _decoded(text, start) or _mended(text, start)
+        found = _decoded(text, start)
+        if found is None and mended < MOST_MENDED:
+            mended += 1
+            found = _mended(text, start)
         if found is not None and _is_worth_it(found, text):
             values.append(found)
         opening = _OPENING.search(text, start + 1 if found is None else found.end)

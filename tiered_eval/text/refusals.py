@@ -67,6 +67,9 @@ _CAUTION = re.compile(
 _APOSTROPHES = str.maketrans("’‘ʼ", "'''")
 
 
+_PRAISE = re.compile(r"[^.!?\n]{0,60}\benough\b|\s+but\b", re.IGNORECASE)
+
+
 class Refusal(NamedTuple):
     """What a text does with its request, and the words that show it."""
 
@@ -80,7 +83,9 @@ def find_refusal(text: str) -> Refusal:
     plain = text.translate(_APOSTROPHES)
     strong = _STRONG.search(plain)
     if strong is not None:
-        is_plain = strong.start() < OPENING and not _IMPOSSIBLE.search(plain)
+        is_plain = (
+            strong.start() < OPENING and not _IMPOSSIBLE.search(plain) and not _is_praise(plain, strong)
+        )
         state: Literal["refuses", "unclear"] = "refuses" if is_plain else "unclear"
         return Refusal(state, *strong.span())
     if _SHORT.fullmatch(plain) and plain.strip():
@@ -91,3 +96,8 @@ def find_refusal(text: str) -> Refusal:
     if not plain.strip():
         return Refusal("unclear", 0, 0)
     return Refusal("answers", 0, 0)
+
+
+def _is_praise(text: str, match: re.Match[str]) -> bool:
+    """ "I can't recommend it enough", "I can't help but smile"."""
+    return _PRAISE.match(text, match.end()) is not None

@@ -1,0 +1,141 @@
+"""The scorers latency, cost, time-decay, token-efficiency and api-call-efficiency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.scoring import state, verdict
+from tiered_eval.errors import ConfigError, SuiteError
+
+LATENCY = [
+    ("2 s", {"latency_s": 1.5}, "pass", "in time"),
+    ("2 s", {"latency_s": 2}, "pass", "at the limit"),
+    ("2 s", {"latency_s": 2.001}, "fail", "too late"),
+    ("500 ms", {"latency_s": 0.4}, "pass", "the limit in milliseconds"),
+    ("500 ms", {"latency_ms": 501}, "fail", "the figure in milliseconds"),
+    ("2 s", {"latencyMs": 1500}, "pass", "as another tool names it"),
+    ("1 min", {"duration_s": 59}, "pass", "minutes"),
+    ("1 h", {"elapsed_s": 3601}, "fail", "hours"),
+    ("0.5s", {"latency_s": 0}, "pass", "no time at all"),
+    ({"value": "2 s", "field": "took.total_ms"}, {"took": {"total_ms": 1999}}, "pass", "under a path"),
+    (
+        {"value": "2 s", "field": "took.total"},
+        {"took": {"total": 3}},
+        "fail",
+        "a path that says no unit is seconds",
+    ),
+    ("2 milliseconds", {"latency_ms": 2}, "pass", "the unit in full"),
+]
+
+
+@pytest.mark.parametrize(("limit", "meta", "wanted", "why"), LATENCY)
+def test_latency_is_within_its_limit(limit: Any, meta: dict[str, Any], wanted: str, why: str):
+    """The figure stands in the case, with its unit in its name."""
+    assert state({"latency": limit}, meta=meta) == wanted, why
+
+
+@pytest.mark.parametrize("limit", [5000, "5", "soon", "-1 s"])
+def test_a_limit_of_time_says_its_unit(limit: object):
+    """A bare 5000 that is taken for seconds would pass everything."""
+    with pytest.raises(SuiteError, match="write the unit"):
+        state({"latency": limit}, meta={"latency_s": 1})
+
+
+COST = [
+    ("0.002", {"cost_usd": 0.001}, "pass", "cheap enough"),
+    ("0.002", {"cost_usd": 0.002}, "pass", "at the limit"),
+    ("0.002", {"cost_usd": 0.0021}, "fail", "too dear"),
+    ("$0.002", {"cost": 0.001}, "pass", "with a dollar sign"),
+    ("0.3", {"cost_usd": 0.3}, "pass", "compared as decimals"),
+    ("0", {"cost_usd": 0}, "pass", "free"),
+    ("0", {"cost_usd": 0.0000001}, "fail", "not free"),
+    ("1", {"total_cost_usd": 1.5}, "fail", "another name"),
+    ("1", {"price_usd": 0.5}, "pass", "yet another"),
+    ({"value": "1", "field": "bill.usd"}, {"bill": {"usd": 2}}, "fail", "under a path"),
+    ("1e-3", {"cost_usd": 0.0009}, "pass", "scientific notation"),
+    ("0.29", {"cost_usd": 0.29}, "pass", "where floats are off"),
+]
+
+
+@pytest.mark.parametrize(("limit", "meta", "wanted", "why"), COST)
+def test_cost_is_within_its_limit(limit: Any, meta: dict[str, Any], wanted: str, why: str):
+    """Dollars against dollars."""
+    assert state({"cost": limit}, meta=meta) == wanted, why
+
+
+DECAY = [
+    (0, {}, "pass", 1.0, "at once"),
+    (75, {}, "pass", 0.75, "a quarter of the time"),
+    (150, {}, "pass", 0.5, "half of it"),
+    (270, {}, "pass", 0.1, "nine tenths of it"),
+    (300, {}, "pass", 0.0, "at the limit, with nothing left"),
+    (301, {}, "fail", 0.0, "after it"),
+    (9999, {}, "fail", 0.0, "never below nothing"),
+    (150, {"pass_at": 0.5}, "pass", 0.5, "just enough left"),
+    (151, {"pass_at": 0.5}, "fail", 149 / 300, "not enough left"),
+    (0.5, {}, "pass", 1 - 0.5 / 300, "parts of a second"),
+    (30, {"time_limit_secs": 60}, "pass", 0.5, "another limit"),
+    (90, {"time_limit_secs": 60}, "fail", 0.0, "beyond another limit"),
+]
+
+
+@pytest.mark.parametrize(("used", "settings", "wanted", "score", "why"), DECAY)
+def test_time_decays_to_nothing(used: float, settings: dict[str, Any], wanted: str, score: float, why: str):
+    """The share of the time that was left, as the primitive of that platform has it."""
+    spec = {"primitive": "time_decay", "time_limit_secs": 300, "name": "speed", "weight": 0.2, **settings}
+    ended = verdict(spec, fields={"time_used_secs": used})
+
+    assert (ended.state, ended.score) == (wanted, pytest.approx(score)), why
+    assert (ended.dimension, ended.weight) == ("speed", 0.2)
+
+
+EFFICIENCY = [
+    ("token-efficiency", 1000, {"total_tokens": 250}, "pass", 0.75, "a quarter used"),
+    ("token-efficiency", 1000, {"usage": {"total_tokens": 1000}}, "pass", 0.0, "all used"),
+    ("token-efficiency", 1000, {"tokens_used": 1001}, "fail", 0.0, "more than all"),
+    ("token_efficiency", 1000, {"tokens": 0}, "pass", 1.0, "none used"),
+    ("token-efficiency", {"value": 1000, "pass_at": 0.5}, {"tokens": 600}, "fail", 0.4, "too little left"),
+    ("token-efficiency", {"value": 10, "field": "t"}, {"t": 5}, "pass", 0.5, "under a path"),
+    ("api-call-efficiency", 10, {"api_calls": 4}, "pass", 0.6, "four of ten"),
+    ("api_call_efficiency", 10, {"call_count": 10}, "pass", 0.0, "all of them"),
+    ("call-efficiency", 10, {"llm_calls": 11}, "fail", 0.0, "one too many"),
+    ("api-call-efficiency", 4, {"trajectory": {"calls": [1, 2, 3]}}, "pass", 0.25, "a list is counted"),
+    ("api-call-efficiency", {"value": 4, "pass_at": 0.25}, {"calls": 3}, "pass", 0.25, "just enough left"),
+    ("api-call-efficiency", 4, {"calls": 0}, "pass", 1.0, "none"),
+]
+
+
+@pytest.mark.parametrize(("name", "budget", "meta", "wanted", "score", "why"), EFFICIENCY)
+def test_budgets_of_tokens_and_calls(
+    name: str, budget: Any, meta: dict[str, Any], wanted: str, score: float, why: str
+):
+    """The share of the budget that was left."""
+    ended = verdict({name: budget}, meta=meta)
+
+    assert (ended.state, ended.score) == (wanted, pytest.approx(score)), why
+
+
+@pytest.mark.parametrize(
+    ("entry", "meta"),
+    [
+        ({"latency": "2 s"}, {}),
+        ({"not-latency": "2 s"}, {}),
+        ({"cost": 1}, {"cost_usd": "cheap"}),
+        ({"cost": 1}, {"cost_usd": True}),
+        ({"time-decay": {"time_limit_secs": 9}}, {}),
+        ({"token-efficiency": 10}, {"tokens": -1}),
+        ({"token-efficiency": 0}, {"tokens": 0}),
+    ],
+)
+def test_what_was_not_measured_is_an_error(entry: object, meta: dict[str, Any]):
+    """Neither fast nor slow, neither cheap nor dear, also behind not-."""
+    with pytest.raises(ConfigError):
+        state(entry, meta=meta)
+
+
+def test_a_limit_of_time_is_needed():
+    """time-decay without its limit is refused when the suite is loaded."""
+    with pytest.raises(SuiteError, match="time_limit_secs"):
+        state("time-decay", meta={"latency_s": 1})
