@@ -123,10 +123,8 @@ class Checker:
         trail: tuple[Step, ...],
         leftover: Leftover,
     ) -> Verdict | OpenExpectation:
-        steps = chosen.steps
-        for index in range(start, len(steps)):
-            step = steps[index]
-            scorer, check = self._scorer(step.scorer)
+        for index, step in enumerate(chosen.steps[start:] if start else chosen.steps, start):
+            scorer, check = self._ready.get(step.scorer) or self._scorer(step.scorer)
             if check is None:
                 return OpenExpectation(expectation, subject, chosen, index, trail, leftover)
             outcome = combined(check, expectation, subject)
@@ -226,11 +224,13 @@ def _verdict(
     inverted: bool,
 ) -> Verdict:
     state = outcome.state
+    if inverted:
+        state = _INVERTED[state]
     return make_verdict(
         case_id=subject.case.id,
         expectation_id=expectation.id,
         kind=expectation.claim,
-        state=_INVERTED[state] if inverted else state,  # type: ignore[arg-type]  # a step accepts pass and fail only
+        state=state,  # type: ignore[arg-type]  # a step accepts pass and fail only
         reason=outcome.reason,
         tier=scorer.tier,
         scorer=scorer.name,

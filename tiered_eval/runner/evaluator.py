@@ -78,7 +78,7 @@ class _OpenCase:
     """Whoever asked has gone: begin no call for it any more."""
 
     def result(self) -> CaseResult:
-        verdicts = tuple(verdict for verdict in self.verdicts if verdict is not None)
+        verdicts = tuple(filter(None, self.verdicts))
         case = self.case
         return case_result(self.index, case.id, verdicts, case.tags, case.response_digest)
 

@@ -82,9 +82,7 @@ class Glance:
 
     def has_numbers(self) -> bool:
         """Does the response hold any number at all?"""
-        if self._is_plain and (
-            any(self._read.values()) or any(self._readings_at(run) for run in self._numerals())
-        ):
+        if self._is_plain and (any(self._read.values()) or any(map(self._readings_at, self._numerals()))):
             return True
         return bool(parse_numbers(self._text))
 
@@ -114,11 +112,9 @@ class Glance:
     def _readings_at(self, run: re.Match[str]) -> Sequence[Reading] | None:
         """What one run says; None where that may hang on what stands before it."""
         start = run.start()
-        try:
-            return self._read[start]
-        except KeyError:
-            readings = self._read[start] = self._read_run(run) if self._stands_alone(run) else None
-            return readings
+        if start not in self._read:
+            self._read[start] = self._read_run(run) if self._stands_alone(run) else None
+        return self._read[start]
 
     def _stands_alone(self, run: re.Match[str]) -> bool:
         text, (start, end) = self._text, run.span()

@@ -16,6 +16,9 @@ __all__ = ["Subject"]
 
 T = TypeVar("T")
 
+_MISSING: Any = object()
+"""Cheaper than an exception, and every view is missing once in every case."""
+
 
 class Subject:
     """One case as scorers see it: ``text`` is the response; ``view(f)`` is ``f(text)``, computed once."""
@@ -29,8 +32,7 @@ class Subject:
 
     def view(self, compute: Callable[[str], T]) -> T:
         """``compute(text)``, kept for the next expectation on the same response."""
-        try:
-            kept: T = self._views[compute]
-        except KeyError:
+        kept: T = self._views.get(compute, _MISSING)
+        if kept is _MISSING:
             kept = self._views[compute] = compute(self.text)
         return kept
