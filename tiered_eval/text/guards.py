@@ -11,20 +11,22 @@ Used by coverage, by the embedding tier and by the answer scorer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
 from tiered_eval.text.antonyms import are_opposed
+from tiered_eval.text.attachment import other_complement, other_owner, other_preposition
+from tiered_eval.text.clauses import another_clause, patched, subject_of_another
+from tiered_eval.text.degrees import degree_changed
 from tiered_eval.text.idf import idf, most
-from tiered_eval.text.modality import denied, tied, unsaid, weakened
+from tiered_eval.text.modality import denied, either_or, tied, unrealised, unsaid, weakened
+from tiered_eval.text.names import name_changed
 from tiered_eval.text.passages import Passage, passages, read_claim, smallest, tightest
 from tiered_eval.text.quantities import quantities_changed
 from tiered_eval.text.roles import roles_changed
-from tiered_eval.text.tokens import FUNCTION_WORDS, is_content, stem
+from tiered_eval.text.tokens import FUNCTION_WORDS, is_content
 
 __all__ = ["GUARDS", "missing_name", "objection", "objection_around"]
 
-_CONTRASTS = frozenset(stem(word) for word in "but however whereas while although though unlike".split())
 _WAYS = {
     **dict.fromkeys("to into onto toward towards".split(), "to"),
     "at": "at",
@@ -32,13 +34,6 @@ _WAYS = {
     **dict.fromkeys("out off away".split(), "out"),
 }
 _CONTRARY = ({"to", "from"}, {"to", "out"}, {"at", "out"})
-_AND_CLAUSE = re.compile(r",\s+(?:and|or|so|then)\s")
-_COMMA_CLAUSE = re.compile(
-    r",\s+(?!(?:which|who|that|it|he|she|they)\b)\w+\s+(?:is|are|was|were|has|have|had|can|will|must)\s"
-)
-"""A clause joined by nothing but its comma: "..., heating is extra"."""
-_LIST_ITEM = 40
-"""Characters before a ", and" in which another comma makes it the end of a list."""
 _AROUND = 1000
 """Characters around a literal in which the ends of its sentence are looked for."""
 
@@ -84,25 +79,6 @@ def missing_name(claim: Passage, places: Iterable[Passage]) -> str | None:
     return None
 
 
-def _patched(claim: Passage, place: Passage, first: int, last: int) -> str | None:
-    """The claim is put together from two clauses: across a "but", a semicolon, or a new subject."""
-    extra = (_CONTRASTS & set(place.stems[first : last + 1])) - claim.counts.keys()
-    if extra:
-        return f'put together across "{min(extra)}"'
-    start, end = place.tokens[first].start, place.tokens[last].end
-    if ";" in place.text[start:end] and ";" not in claim.text:
-        return "put together across a semicolon"
-    clause = _COMMA_CLAUSE.search(place.text, start, place.end)
-    if clause is not None and clause.start() < end and not _COMMA_CLAUSE.search(claim.text):
-        return "put together across two clauses"
-    for clause in _AND_CLAUSE.finditer(place.text, start, end):
-        is_list = "," in place.text[max(start, clause.start() - _LIST_ITEM) : clause.start()]
-        following = place.content_from(place.index_at(clause.end()), 1)
-        if not is_list and following and following[0].stem not in claim.counts:
-            return "put together across two clauses"
-    return None
-
-
 def _directions(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     """ "Into the garage" against "out of the garage"."""
     mine, theirs = _ways(claim), _ways(place)
@@ -143,7 +119,16 @@ GUARDS: tuple[Callable[[Passage, Passage, int, int], str | None], ...] = (
     _opposites,
     weakened,
     tied,
-    _patched,
+    patched,
+    another_clause,
+    subject_of_another,
     roles_changed,
     _directions,
+    other_preposition,
+    other_complement,
+    other_owner,
+    name_changed,
+    degree_changed,
+    unrealised,
+    either_or,
 )

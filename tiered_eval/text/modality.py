@@ -14,7 +14,7 @@ from tiered_eval.text.passages import Passage
 from tiered_eval.text.polarity import Cue, doubt_at
 from tiered_eval.text.tokens import stem
 
-__all__ = ["denied", "tied", "unsaid", "weakened"]
+__all__ = ["denied", "either_or", "tied", "unrealised", "unsaid", "weakened"]
 
 _DENYING = frozenset("not no non never none nobody nothing neither nor without".split())
 _IDIOM = 3
@@ -51,6 +51,17 @@ _ONLY_WHEN = _CONDITIONS | {
     "once",
     "by",
 }
+_OPEN = frozenset("will would shall should can could may might must to".split())
+"""Before a bare verb they say that it has not happened, or not yet."""
+_HAPPENED = frozenset(
+    stem(word)
+    for word in "managed went helped used came began begun started continued continues proceeded got made first last only".split()
+)
+"""Before "to" and a verb they say that it did happen: "went on to open", "the first to open"."""
+_VERB_REACH = 3
+"""Tokens before a bare verb that its "will" or "to" and an adverb may take."""
+_FREE_CHOICE = frozenset("can may such including like similar any whether various".split())
+"""With one of these each side of an "or" holds: "you can pay by card or in cash"."""
 _INVERTING = frozenset("had were should".split())
 """At the beginning of a sentence they suppose: "Had the director resigned, ..."."""
 
@@ -138,4 +149,49 @@ def tied(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     for word, following in pairwise([*behind, ""]):
         if word not in claim.counts and (word in _CONDITIONS or (word == "only" and following in _ONLY_WHEN)):
             return f'tied to a condition by "{word}"'
+    return None
+
+
+def unrealised(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """What the claim says in the past is only to come, or to be, in ``place``: "will open" for "opened"."""
+    if any(token.word in _OPEN - {"to"} for token in claim.tokens):
+        return None
+    for token in claim.content:
+        if not _is_past(token.word, token.stem):
+            continue
+        open_ways = [_open_way(place, at) for at in range(first, last + 1) if place.stems[at] == token.stem]
+        if open_ways and all(open_ways):
+            return f'"{open_ways[0]} {token.word}" is not yet so'
+    return None
+
+
+def _is_past(word: str, stemmed: str) -> bool:
+    return word.endswith("ed") and word != stemmed and not word.endswith("eed")
+
+
+def _open_way(place: Passage, at: int) -> str | None:
+    """The "will" or "to" that a bare verb stands behind; None where it happened."""
+    token = place.tokens[at]
+    if token.word.endswith(("ed", "ing")):
+        return None
+    before = [other.word for other in place.tokens[max(0, at - _VERB_REACH) : at]]
+    for back, word in enumerate(reversed(before)):
+        if word in _OPEN:
+            earlier = place.stems[max(0, at - back - 1 - _VERB_REACH) : at - back - 1]
+            return None if word == "to" and not _HAPPENED.isdisjoint(earlier) else word
+        if not word.endswith("ly") and word not in {"be", "also", "not", "soon", "then"}:
+            return None
+    return None
+
+
+def either_or(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """The claim takes one side of an "or": "pumps or valves" for "pumps"."""
+    if {"or", "either"} & claim.counts.keys() or _FREE_CHOICE & {token.word for token in place.tokens[:last]}:
+        return None
+    for at in range(first, min(last + 2, len(place.tokens) - 1)):
+        if place.tokens[at].word != "or" or at == 0:
+            continue
+        sides = {place.stems[at - 1] in claim.counts, place.stems[at + 1] in claim.counts}
+        if sides == {True, False}:
+            return "one of two, joined by an or"
     return None
