@@ -50,7 +50,9 @@ _FREE = CacheRules(least_tokens=1024, write=1.0, write_long=1.0)
 
 CACHES: Mapping[str, CacheRules] = {
     "anthropic:claude-fable-5": CacheRules(least_tokens=512),
-    "anthropic:claude-mythos-5": CacheRules(least_tokens=512),
+    # No page gives a least for these two, so they get the largest that any Claude has.
+    "anthropic:claude-fable-5-2": CacheRules(least_tokens=4096),
+    "anthropic:claude-mythos-5": CacheRules(least_tokens=4096),
     "anthropic:claude-opus-5": CacheRules(least_tokens=512),
     "anthropic:claude-sonnet-5-5": CacheRules(least_tokens=512),
     "anthropic:claude-haiku-5-5": CacheRules(least_tokens=512),
