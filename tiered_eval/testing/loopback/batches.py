@@ -66,11 +66,12 @@ class Batch:
         self.created_s = server.now_s()
         self.cancelled_s: float | None = None
         self.input_file = ""
+        self._is_over = bool(problems)
 
     @property
     def has_ended(self) -> bool:
         """Will nothing run any more?"""
-        return bool(self.problems) or all(item.fate != "waiting" for item in self.items)
+        return self._is_over or all(item.fate != "waiting" for item in self.items)
 
     @property
     def is_expired(self) -> bool:
@@ -89,7 +90,7 @@ class Batch:
 
     def catch_up(self) -> None:
         """Have everything happen that should have by now."""
-        if self.problems:
+        if self._is_over:
             return
         settings, now = self.server.settings, self.server.now_s()
         last_s = self.created_s + settings.batch_expires_s
@@ -102,6 +103,7 @@ class Batch:
                 self._run(item, due_s)
             elif now >= stop_s:
                 self._end(item, "cancelled" if stop_s < last_s else "expired")
+        self._is_over = self.has_ended
 
     def results(self, *fates: Fate) -> bytes:
         """The lines of the items that ended so, in no order."""

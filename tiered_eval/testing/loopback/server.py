@@ -56,7 +56,7 @@ class LoopbackServer:
 
     @property
     def log(self) -> deque[LoggedCall]:
-        """Every call so far, in the order in which they were answered; items of batches when they had run."""
+        """Every call so far, in the order of the answers; items of batches have run by the time somebody looks."""
         self.desk.catch_up()
         return self._log
 
