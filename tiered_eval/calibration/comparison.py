@@ -245,11 +245,11 @@ def _gate(
 ) -> tuple[Literal["pass", "fail", "undecided"], str]:
     """A regression is a drop of the suite by the margin, or one of a dimension by the margin that is no accident."""
     limit = -margin
+    if _is_drop(suite.bound_high, limit):
+        return "fail", f"partial changed by {suite.mean:+.3f}; a drop of {margin:g} or more is a regression"
     for one in dimensions:
         if one.label == "worse" and _is_drop(one.bound_high, limit):
             return "fail", f"dimension {one.name} dropped by {-one.mean:.3f}, more than chance would do"
-    if _is_drop(suite.bound_high, limit):
-        return "fail", f"partial changed by {suite.mean:+.3f}; a drop of {margin:g} or more is a regression"
     if _is_drop(suite.bound_low, limit):
         return "undecided", (
             f"partial changed by between {suite.bound_low:+.3f} and {suite.bound_high:+.3f}, depending on what was left "

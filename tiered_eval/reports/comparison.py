@@ -26,7 +26,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     yield f"{_STATES[comparison.state]}: {comparison.reason}"
     yield f"base {one_line(comparison.base, 60)}, candidate {one_line(comparison.candidate, 60)}"
     yield ""
-    yield f"  {'':20} {'base':>6} {'cand.':>6} {'change':>7}   {'95 % interval':18} {'better':>6} {'worse':>6}  "
+    yield f"  {'':20} {'base':>6} {'cand.':>6} {'change':>7}   {'95 % interval':18} {'better':>6} {'worse':>6}"
     for one in (comparison.suite, *comparison.dimensions):
         yield f"  {_figure_line(one)}"
     yield ""
