@@ -10,17 +10,27 @@ import pytest
 
 from tiered_eval.providers.compatible import PROFILES
 from tiered_eval.providers.recordings import load_recordings
-from tiered_eval.providers.registry import PROVIDERS
+from tiered_eval.providers.registry import BATCH_PROVIDERS, DECISION_PROVIDERS, PROVIDERS
+from tiered_eval.testing.loopback import BATCH_FAULTS, FAULTS, ITEM_FAULTS
 
 ROOT = Path(__file__).parent.parent
 PROVIDERS_PAGE = ROOT / "docs" / "providers.md"
 RECORDINGS_PAGE = ROOT / "cache" / "README.md"
 
 
-@pytest.mark.parametrize("prefix", sorted(PROVIDERS))
+@pytest.mark.parametrize("prefix", sorted({*PROVIDERS, *DECISION_PROVIDERS, *BATCH_PROVIDERS}))
 def test_every_prefix_is_explained(prefix: str):
     """Whoever adds a provider says what it is."""
     assert f"`{prefix}:`" in PROVIDERS_PAGE.read_text(encoding="utf-8")
+
+
+def test_faults_that_the_page_shows_exist():
+    """A fault of an example can be asked for."""
+    text = PROVIDERS_PAGE.read_text(encoding="utf-8")
+    shown = set(re.findall(r"(?:--fault|--item-fault) ([a-z0-9-]+)=", text))
+
+    assert shown
+    assert shown <= {*FAULTS, *ITEM_FAULTS, *BATCH_FAULTS}
 
 
 @pytest.mark.parametrize("name", sorted(set(PROFILES) - {"generic"}))

@@ -16,9 +16,13 @@ from tiered_eval.pacing import RateGate
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import NeedsPreparation
 from tiered_eval.providers.registry import (
+    BATCH_PROVIDERS,
+    DECISION_PROVIDERS,
     EMBEDDING_PROVIDERS,
     PROVIDERS,
     ProviderSettings,
+    open_batch_provider,
+    open_decision_provider,
     open_embedding_provider,
     open_provider,
 )
@@ -45,11 +49,41 @@ def test_every_prefix_of_embeddings_opens(prefix: str):
     assert provider.max_batch > 0
 
 
+@pytest.mark.parametrize("prefix", sorted(DECISION_PROVIDERS))
+def test_every_prefix_of_decisions_opens(prefix: str):
+    """Providers of decisions say how many questions one request may carry."""
+    provider = open_decision_provider(prefix, settings=ANYWHERE)
+
+    assert (provider.name, provider.origin) == (prefix, "http://127.0.0.1:9")
+    assert provider.max_questions > 1
+    assert isinstance(provider, NeedsPreparation)
+
+
+@pytest.mark.parametrize("prefix", sorted(BATCH_PROVIDERS))
+def test_every_prefix_of_batches_opens_beside_its_chat_models(prefix: str):
+    """A batch goes to the same place as the single calls it stands for, so their kept replies are shared."""
+    provider, single = (
+        open_batch_provider(prefix, settings=ANYWHERE),
+        open_provider(prefix, settings=ANYWHERE),
+    )
+
+    assert (provider.name, provider.origin) == (single.name, single.origin)
+    assert provider.limits.items > 1
+
+
+def test_batches_of_nobody_are_refused():
+    """A server without batches says so when one is opened."""
+    with pytest.raises(ConfigError, match="vllm"):
+        open_batch_provider("vllm", settings=ANYWHERE)
+
+
 def test_opening_a_provider_imports_no_sdk():
     """A run whose replies are all kept learns where they are from without paying for an SDK."""
     code = (
         "import sys; from tiered_eval.providers.registry import *; "
         "[open_provider(name, settings=ProviderSettings()) for name in ('anthropic', 'openai', 'ollama')]; "
+        "[open_batch_provider(name, settings=ProviderSettings()) for name in BATCH_PROVIDERS]; "
+        "[open_decision_provider(name, settings=ProviderSettings()) for name in DECISION_PROVIDERS]; "
         "print([name for name in ('anthropic', 'openai', 'httpx2', 'aiohttp', 'pydantic') if name in sys.modules])"
     )
 
