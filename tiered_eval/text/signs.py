@@ -62,23 +62,24 @@ def _joined() -> str:
     )
     endings = {last for spelling in known_spellings() for last in re.findall(r"[a-z]+\Z", spelling)}
     endings.update(SCALES, WORDS, limits.split(), "st nd rd th b k m mm t point points cent of an a".split())
-    # All that a number can end with, its unit and limit included; and begin with, behind sign and currency.
+    # All that a number can end with, its unit and limit included; and begin with, its sign and currency included, which
+    # take two words at most ("minus EUR 45").
     end = rf"(?:[0-9%$+}}]|(?:^|[^a-z])(?:{_any_of(endings)}))"
-    start = rf"(?:[0-9]|\b(?:{word})\b)"
+    start = rf"(?:[a-z]+[^a-z0-9]*){{0,2}}(?:[0-9]|\b(?:{word})\b)"
     month = _any_of(MONTHS)
     return "|".join(
         (
             rf"\b(?:{count})(?:{gap}(?:{word})\b| point[ -])|\b(?:half|quarter){gap}(?:{count})\b",
-            rf"{end} *-[^\n]{{0,28}}?{start}",
-            rf"{end}\s*(?:to|through|thru|until|till)\b(?s:.){{0,28}}?{start}",
-            rf"\b(?:between|from)\s(?s:.){{0,28}}?{start}",
-            rf"{end} \([^()\n]{{0,40}}[0-9]",  # "45 (or 46) days"
+            rf"{end} *-[^a-z0-9\n]*{start}",
+            rf"{end}\s*(?:to|through|thru|until|till)\b[^a-z0-9]*{start}",
+            rf"\b(?:between|from)\s[^a-z0-9]*{start}",
+            rf"{end} \([^()\n]*[0-9]",  # "45 (or 46) days"
             r"[0-9]s",  # a decade
             r"[0-9]\s?/\s?[0-9]",
             r"\+[0-9]",  # a telephone number
             r"[0-9]\s?[x*]\s?10|10\s?(?:\^|\*\*)",
-            rf"(?:^|[^a-z])(?:{month})(?:\.?,?\s{{0,3}}|-)(?:the\s|of\s)?[0-9]",
-            rf"[0-9](?:st|nd|rd|th)?(?:\s+day)?(?:\s+of)?[\s,-]{{0,3}}(?:{month})",
+            rf"(?:^|[^a-z])(?:{month})(?:\.?,?\s*|-)(?:the\s|of\s)?[0-9]",
+            rf"[0-9](?:st|nd|rd|th)?(?:\s+day)?(?:\s+of)?[\s,-]*(?:{month})",
         )
     )
 
