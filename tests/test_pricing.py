@@ -345,6 +345,30 @@ def test_user_price_is_halved_in_a_batch_of_a_vendor_that_halves_it():
     assert book.cost_pico(usage, "vllm:mine", AT) == (3_000_003 + 15) * MICRO
 
 
+@pytest.mark.parametrize(
+    ("model", "entry", "short", "long"),
+    [
+        ("anthropic:claude-9", {"input": 4, "output": 1}, 5, 8),
+        ("anthropic:claude-9", {"input": 4, "output": 1, "cache_write": 10}, 10, 16),
+        ("openai:gpt-9", {"input": 4, "output": 1}, 5, 5),
+        ("vllm:mine", {"input": 4, "output": 1}, 4, 4),
+    ],
+)
+def test_user_price_knows_what_the_vendor_adds_for_writing(
+    model: str, entry: dict[str, int], short: int, long: int
+):
+    """Two amounts say nothing of kept prompts; what the vendor adds for them is reserved and booked all the same."""
+    book = PriceBook({model: entry})
+    written, for_long = (
+        Usage(input_tokens=100, output_tokens=0, **{name: 100})  # type: ignore[arg-type]
+        for name in ("cache_write_tokens", "cache_write_long_tokens")
+    )
+
+    assert book.cost_pico(written, model, AT) == 100 * short * MICRO
+    assert book.cost_pico(for_long, model, AT) == 100 * long * MICRO
+    assert book.price(model).worst_case_pico(100, 0, AT) == 100 * max(short, long) * MICRO
+
+
 def decision_request(count: int) -> DecisionRequest:
     question = DecisionQuestion(
         name="q", kind="choice", instructions="Which?", options={"a": "x" * 50, "b": ""}

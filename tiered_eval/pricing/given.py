@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,13 @@ from tiered_eval.pricing.rates import Price, Rate, flat_price
 __all__ = ["load_prices", "parse_price", "price_from_override"]
 
 PRICES_FILE_LIMIT_BYTES = 1_000_000
-HALF_PRICE_BATCHES = frozenset({"anthropic", "openai"})
-"""Prefixes whose vendors take half in a batch, for every class of tokens. Read in their pages on 2026-11-30."""
+VENDORS: Mapping[str, tuple[Fraction, Fraction]] = {
+    "anthropic": (Fraction(5, 4), Fraction(2)),
+    "openai": (Fraction(5, 4), Fraction(5, 4)),
+}
+"""Prefixes whose vendors take half in a batch for every class of tokens, and by how much more than input they charge
+for writing to a cache, shortly and for long. Read in their pages on 2026-11-30. A user who gives two amounts means
+them for single calls that write nothing."""
 
 
 def parse_price(text: str) -> tuple[str, dict[str, Decimal]]:
@@ -80,8 +87,20 @@ def price_from_override(model: str, entry: Any) -> Price:
         wrong = ", ".join(sorted(map(str, unknown or missing)))
         raise ConfigError(f"{place}: {'unknown' if unknown else 'missing'} {wrong}; give input and output")
     rate = {name: Rate(pico_from_usd(_amount(value, place))) for name, value in entry.items()}
-    has_batches = model.partition(":")[0] in HALF_PRICE_BATCHES
-    return flat_price(model, "given by the user", rate, has_half_price_batches=has_batches)
+    vendor = VENDORS.get(model.partition(":")[0])
+    if vendor is not None:
+        rate = _with_surcharges(rate, *vendor)
+    return flat_price(model, "given by the user", rate, has_half_price_batches=vendor is not None)
+
+
+def _with_surcharges(rate: Mapping[str, Rate], short: Fraction, long: Fraction) -> dict[str, Rate]:
+    """Rates with those for writing, which the user may have left out."""
+    write = rate.get("cache_write") or _times(rate["input"], short)
+    return {**rate, "cache_write": write, "cache_write_long": _times(write, long / short)}
+
+
+def _times(rate: Rate, factor: Fraction) -> Rate:
+    return Rate(math.ceil(rate.base * factor))
 
 
 def _amount(value: object, place: str) -> Decimal:

@@ -155,7 +155,7 @@ def _flat_rates(rate: Mapping[str, Rate]) -> Rates:
         output=rate["output"],
         cache_read=rate.get("cached_input", rate["input"]),
         cache_write=rate.get("cache_write", rate["input"]),
-        cache_write_long=rate.get("cache_write", rate["input"]),
+        cache_write_long=rate.get("cache_write_long", rate.get("cache_write", rate["input"])),
     )
 
 
