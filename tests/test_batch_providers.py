@@ -537,12 +537,13 @@ async def test_batch_that_still_runs_is_found_or_suspected(vendor: str, is_sure:
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-async def test_search_goes_through_all_pages(vendor: str):
+async def test_search_goes_through_all_pages(vendor: str, monkeypatch: pytest.MonkeyPatch):
     """An account with many batches is looked through to the end."""
+    monkeypatch.setattr(f"tiered_eval.providers.{vendor}_batch._PAGE", 3)
     async with batches(vendor) as (provider, _):
         found = items(vendor, 2)
         await provider.submit(found)
-        for index in range(120):
+        for index in range(10):
             await provider.submit([replace(items(vendor, 1)[0], custom_id=f"n{index}")])
         search = await provider.find(list(by_id(found)), since=EARLIER)
 
@@ -649,18 +650,18 @@ async def test_key_is_in_no_error(vendor: str):
 
 @pytest.mark.parametrize("vendor", VENDORS)
 async def test_large_batch_is_read_line_by_line(vendor: str):
-    """Two thousand items come back whole, each once."""
-    async with batches(vendor, item_fault_rates={"500": 0.02, "expired": 0.02, "refusal": 0.02}) as (
+    """Six hundred items come back whole, each once."""
+    async with batches(vendor, item_fault_rates={"500": 0.03, "expired": 0.03, "refusal": 0.03}) as (
         provider,
         server,
     ):
-        found = items(vendor, 2000)
+        found = items(vendor, 600)
         results = await read(provider, await provider.submit(found), found)
         charged = server.charged_pico
 
     book, at = PriceBook(), datetime(2026, 11, 30, tzinfo=UTC)
     model = f"{vendor}:{MODELS[vendor]}"
-    assert len(results) == len({result.custom_id for result in results}) == 2000
+    assert len(results) == len({result.custom_id for result in results}) == 600
     assert {result.outcome for result in results} == {"succeeded", "errored", "expired"}
     booked = sum(book.cost_pico(result.reply.usage, model, at) for result in results if result.reply)
     assert booked == charged

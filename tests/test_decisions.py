@@ -8,13 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import aiohttp
 import pytest
 from provider_faults import FAULT_MEANINGS, KEY, NONCE, Meaning, meaning_of
 
 from tiered_eval.errors import ConfigError, ProviderError, ProviderUnavailable, UnreadableReply
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import DecisionProvider, NeedsPreparation
-from tiered_eval.providers.decisions import _Misfit, answers_from
+from tiered_eval.providers.decisions import _Misfit, answers_from, decision_body
 from tiered_eval.providers.registry import ProviderSettings, open_decision_provider, open_provider
 from tiered_eval.records import DecisionQuestion, DecisionReply, DecisionRequest
 from tiered_eval.testing.loopback import LoopbackServer, LoopbackSettings, serve_loopback
@@ -182,6 +183,31 @@ async def test_question_that_makes_no_sense_is_not_sent(
             await decide(provider, replace(REQUEST, questions=questions))
 
         assert not server.log
+
+
+@pytest.mark.parametrize(
+    ("why", "change"),
+    [
+        ("another model", {"model": "gpt-6.1-sol"}),
+        ("no questions", {"questions": []}),
+        ("no instructions", {"questions": [{"type": "predicate", "instructions": ""}]}),
+        ("an unknown type", {"questions": [{"type": "essay", "instructions": "Write."}]}),
+        (
+            "a choice of one",
+            {"questions": [{"type": "choice", "instructions": "?", "choices": [{"value": "a"}]}]},
+        ),
+        ("one level", {"questions": [{"type": "score", "instructions": "?", "levels": [{"label": "a"}]}]}),
+    ],
+)
+async def test_loopback_refuses_what_the_vendor_would(why: str, change: dict[str, Any]):
+    """The double is as strict as the original, so that a wrong question does not pass a test."""
+    body = {**decision_body(REQUEST, model=MODEL, nonce=NONCE), **change}
+    async with (
+        serve_loopback() as server,
+        aiohttp.ClientSession() as session,
+        session.post(server.url + "/v1/decisions", json=body) as reply,
+    ):
+        assert reply.status == 400
 
 
 # --- answers that do not fit ----------------------------------------------------------------------------------

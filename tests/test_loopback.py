@@ -193,7 +193,10 @@ async def test_same_seed_meets_the_same_faults():
     assert set(first) == {200, 500}
 
 
-@pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1/embeddings"])
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/v1/decisions"],
+)
 async def test_request_that_makes_no_sense_is_a_400(path: str):
     """A body that the vendor would refuse is refused here too."""
     async with serve_loopback() as server:
