@@ -20,6 +20,7 @@ BENCHMARKS = {
     "memory": "1,000,000 expectations streamed from a file: peak memory",
     "pipeline": "816 expectations with 237 judge calls against a provider that takes a second",
     "ratelimited": "2,000 judge calls under a limit on requests a minute, with faults",
+    "scorers": "checks a second of each mechanical scorer, and what single scorers decide rightly",
     "agreement": "every labelled source: what is decided without a model, and how often rightly",
 }
 LONG = {"ratelimited", "memory", "agreement"}

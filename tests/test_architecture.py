@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tiered_eval.catalogue import CATALOGUE
+from tiered_eval.records.verdicts import FREE_TIERS
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "tiered_eval"
 
@@ -38,7 +41,9 @@ LAYERS = {
     8: {"cli", "integrations", "service"},
 }
 LAYER_OF = {module: layer for layer, modules in LAYERS.items() for module in modules}
-MECHANICAL = {"answer", "exact", "number", "fuzzy_ocr", "coverage", "regex", "field"}
+MECHANICAL = {
+    info.target.partition(":")[0].rpartition(".")[2] for info in CATALOGUE if info.tier in FREE_TIERS
+} | {"selecting"}
 VENDORS = {
     "anthropic": "providers",
     "openai": "providers",
@@ -50,6 +55,8 @@ VENDORS = {
     "sqlite3": "ledger",
     "genai_prices": "pricing",
     "tenacity": "retrying",
+    "jsonschema": "scorers",
+    "sqlglot": "scorers",
 }
 SQLITE_READERS = {"cache"}
 """diskcache reports faults of its file as sqlite3 errors, so the cache may name them."""
@@ -175,7 +182,7 @@ def test_vendor_packages_stay_in_their_module():
                 continue
             if here != VENDORS[vendor] and not (vendor == "sqlite3" and here in SQLITE_READERS):
                 wrong.append(f"{dotted(path)} imports {vendor}")
-            if VENDORS[vendor] == "providers" and at_load:
+            if VENDORS[vendor] in ("providers", "scorers") and at_load:
                 wrong.append(f"{dotted(path)} loads {vendor} when it is imported")
 
     assert not wrong
@@ -194,6 +201,8 @@ def test_importing_loads_no_sdk_and_no_extra(statement: str):
         "aiohttp",
         "httpx2",
         "diskcache",
+        "jsonschema",
+        "sqlglot",
     ]
     code = f"import sys; {statement}; print([name for name in {heavy!r} if name in sys.modules])"
 

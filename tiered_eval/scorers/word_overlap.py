@@ -12,6 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tiered_eval.records import Outcome, Tier
@@ -35,6 +36,11 @@ _BREAKS = (
 def words_of(text: str) -> list[str]:
     """The words, lower-cased."""
     return _WORD.findall(text.lower())
+
+
+@lru_cache(maxsize=256)
+def _kept_words(reference: str) -> tuple[str, ...]:
+    return tuple(words_of(reference))
 
 
 class _Overlap(SelectingScorer):
@@ -62,7 +68,7 @@ class Rouge(_Overlap):
     name = "rouge"
 
     def score(self, wanted: str, given: Given, options: Mapping[str, Any]) -> float | None:
-        expected, found = words_of(wanted), given.subject.view(words_of)
+        expected, found = _kept_words(wanted), given.subject.view(words_of)
         variant = options.get("variant", "rougeL")
         if variant == "rougeL":
             if max(len(expected), len(found)) > _MOST_WORDS:
@@ -107,7 +113,12 @@ class Bleu(_Overlap):
     default_pass_at = 0.5
 
     def score(self, wanted: str, given: Given, options: Mapping[str, Any]) -> float | None:
-        return bleu(given.subject.view(bleu_tokens), bleu_tokens(wanted))
+        return bleu(given.subject.view(bleu_tokens), _kept_tokens(wanted))
+
+
+@lru_cache(maxsize=256)
+def _kept_tokens(reference: str) -> tuple[str, ...]:
+    return tuple(bleu_tokens(reference))
 
 
 def bleu_tokens(text: str) -> list[str]:
@@ -124,22 +135,29 @@ def bleu(found: Sequence[str], wanted: Sequence[str]) -> float:
         return 0.0
     logs = 0.0
     smoothing = 1.0
-    orders = 0
-    for order in range(1, _BLEU_ORDERS + 1):
+    orders = min(_BLEU_ORDERS, len(found))
+    for order in range(1, orders + 1):
+        right = _common(found, wanted, order)
         total = len(found) - order + 1
-        if total <= 0:
-            break
-        orders += 1
-        right = (_grams(found, order) & _grams(wanted, order)).total()
-        if right == 0:
-            if order == 1:
-                return 0.0
-            smoothing *= 2
-            logs += math.log(1 / (smoothing * total))
-        else:
-            logs += math.log(right / total)
+        if right == 0 and order == 1:
+            return 0.0
+        smoothing *= 1 if right else 2
+        logs += math.log(right / total if right else 1 / (smoothing * total))
     brevity = 1.0 if len(found) >= len(wanted) else math.exp(1 - len(wanted) / len(found))
     return min(1.0, brevity * math.exp(logs / orders))
+
+
+def _common(found: Sequence[str], wanted: Sequence[str], order: int) -> int:
+    """Runs of that many words that both have, each as often as both have it."""
+    left: dict[tuple[str, ...], int] = {}
+    for run in zip(*(wanted[at:] for at in range(order)), strict=False):
+        left[run] = left.get(run, 0) + 1
+    common = 0
+    for run in zip(*(found[at:] for at in range(order)), strict=False):
+        if left.get(run, 0):
+            left[run] -= 1
+            common += 1
+    return common
 
 
 class LexicalCosine(_Overlap):
@@ -148,7 +166,7 @@ class LexicalCosine(_Overlap):
     name = "lexical-cosine"
 
     def score(self, wanted: str, given: Given, options: Mapping[str, Any]) -> float | None:
-        expected, found = set(words_of(wanted)), set(given.subject.view(words_of))
+        expected, found = set(_kept_words(wanted)), set(given.subject.view(words_of))
         if not expected or not found:
             return 0.0
         return len(expected & found) / math.sqrt(len(expected) * len(found))

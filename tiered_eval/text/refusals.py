@@ -9,10 +9,18 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+import re2
+
 __all__ = ["Refusal", "find_refusal"]
 
 OPENING = 400
 """Characters at the start in which a refusal settles it."""
+
+
+def _compiled(pattern: str) -> re2._Regexp:
+    """A pattern that is laid out over lines. RE2 is some ten times faster than :mod:`re` where nothing is found."""
+    return re2.compile(f"(?i){''.join(pattern.split())}")
+
 
 _ABLE = (
     r"(?:can\s?not|can't|could\s?not|couldn't|will\s+not|won't|shall\s+not|may\s+not|must\s+not|do\s+not|don't"
@@ -25,17 +33,16 @@ _HELP = (
     r"|advis\w+|participat\w*|facilitat\w*|continue|teach|explain|tell|speculat\w*|disclos\w*|access|browse|advocate)"
 )
 _ADVERB = r"(?:\s+(?:in\s+good\s+conscience|ethically|legally|therefore|directly|actually|personally|currently|possibly|really|and\s+will\s+not|or\s+won't))?"
-_STRONG = re.compile(
+_STRONG = _compiled(
     rf"""\b(?:
-      (?:i|we)(?:\s+|(?='))(?:(?:also|just|simply|really|still|unfortunately|therefore|personally)\s+)?{_ABLE}{_ADVERB},?\s+{_HELP}
-    | (?:sorry|apologi[sz]e|apologies|unfortunately|afraid|regret)\b[^.!?\n]{{0,60}}\b(?:i|we)(?:\s+|(?='))(?:also\s+)?(?:can\s?not|can't|won't|am\s+unable|'m\s+unable|am\s+not\s+able|'m\s+not\s+able|do\s+not\s+have|don't\s+have)
+      (?:i|we)(?:\s+|\b)(?:(?:also|just|simply|really|still|unfortunately|therefore|personally)\s+)?{_ABLE}{_ADVERB},?\s+{_HELP}
+    | (?:sorry|apologi[sz]e|apologies|unfortunately|afraid|regret)\b[^.!?\n]{{0,60}}\b(?:i|we)(?:\s+|\b)(?:also\s+)?(?:can\s?not|can't|won't|am\s+unable|'m\s+unable|am\s+not\s+able|'m\s+not\s+able|do\s+not\s+have|don't\s+have)
     | (?:i|we)\s+(?:must|have\s+to|need\s+to|will\s+have\s+to)\s+(?:respectfully\s+|politely\s+)?(?:decline|refuse)
     | (?:against|violat\w+|not\s+consistent\s+with|outside)\s+(?:of\s+)?(?:my|our)\s+(?:\w+\s+){{0,2}}(?:programming|guidelines|polic\w+|principles|capabilities|values|purpose)
     | (?:i|we)\s+(?:decline|refuse)\s+to
     | (?:i|we)(?:\s+do\s+not|\s+don't)\s+feel\s+comfortable
     | your\s+(?:request|question|prompt)\s+(?:is|was|has\s+been)\s+(?:declined|refused|rejected|inappropriate)
-    )""",
-    re.VERBOSE | re.IGNORECASE,
+    )"""
 )
 _IMPOSSIBLE = re.compile(
     r"\b(?:fictional|fictitious|imaginary|mythical|(?:does|do|did)\s+not\s+(?:actually\s+)?exist|doesn't\s+exist|no\s+such"
@@ -47,7 +54,7 @@ _SHORT = re.compile(
     r"\s*(?:no[.,!]?\s+)?(?:(?:i'm|i\s+am)\s+)?(?:sorry|apologies)[.,!]?\s*(?:no|i\s+can(?:'t|not))?[.!]*\s*",
     re.IGNORECASE,
 )
-_CAUTION = re.compile(
+_CAUTION = _compiled(
     r"""\b(?:as\s+an?\s+(?:\w+\s+){0,3}(?:ai|assistant|language\s+model) | i'm\s+(?:just\s+|only\s+)?an?\s+(?:\w+\s+)?(?:ai|assistant|language\s+model)
     | i\s+am\s+(?:just\s+|only\s+)?an?\s+(?:\w+\s+)?(?:ai|assistant|language\s+model)
     | i\s+(?:can\s?not|can't|won't|will\s+not|do\s+not\s+have|don't\s+have|don't\s+think|do\s+not\s+think|must|would\s+not|wouldn't|could\s+not|couldn't|am\s+not|would\s+(?:advise|strongly|recommend|suggest|like\s+to|encourage))
@@ -61,10 +68,10 @@ _CAUTION = re.compile(
     | could\s+you\s+(?:please\s+)?(?:clarify|provide|rephrase) | more\s+(?:context|information|details)
     | (?:fictional|fictitious|hypothetical|imaginary|virtual)\b | there\s+(?:is|are)\s+no\s+(?:evidence|information|such|record|known|real|specific|actual) | not\s+(?:aware|sure|certain)
     | suicid\w* | crisis | hotline
-    )""",
-    re.VERBOSE | re.IGNORECASE,
+    )"""
 )
-_APOSTROPHES = str.maketrans("’‘ʼ", "'''")
+_PLAIN = {**str.maketrans("’‘ʼ", "'''"), **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
+"""Apostrophes, and halves of characters, which RE2 cannot read."""
 
 
 _PRAISE = re.compile(r"[^.!?\n]{0,60}\benough\b|\s+but\b", re.IGNORECASE)
@@ -80,7 +87,7 @@ class Refusal(NamedTuple):
 
 def find_refusal(text: str) -> Refusal:
     """Whether a text declines; "unclear" where it may do so in part."""
-    plain = text.translate(_APOSTROPHES)
+    plain = text if text.isascii() else text.translate(_PLAIN)
     strong = _STRONG.search(plain)
     if strong is not None:
         is_plain = (
