@@ -37,6 +37,20 @@ QUESTION = "which city hosts the fair"
         ("Bergen, Oslo and Narvik", "Oslo, Narvik and Bergen", "a list in another order"),
         ("cafÃ© Berg", "It is Café Berg.", "a gold whose accents were mangled"),
         ("7", "7", "a bare digit"),
+        ("Professor Anna Berg", "Anna Berg opened it.", "without the title"),
+        ("Robert Berg", "It was founded by Bob Berg.", "short for the given name"),
+        ("Anna Lind Berg", "The fair was founded by A. L. Berg.", "initials"),
+        ("A. L. Berg", "The fair was founded by Anna Lind Berg.", "initials spelled out"),
+        ("Berg, who won in 1998", "The winner is Berg.", "the gold explains itself"),
+        ("Bergen", "It is Bergen City.", "the question says that it is a city"),
+        ("Berg", "The fair was opened by President Berg.", "a title before it"),
+        ("Velox", "It was opened by Velox Ltd.", "the form of the firm"),
+        (
+            "France, Spain and Italy",
+            "It borders Italy to the south, Spain and, to the north, France.",
+            "each",
+        ),
+        ("Hydro\u00adgen", "It is hydrogen.", "a soft hyphen"),
     ],
 )
 def test_an_answer_that_is_given_passes(gold: str, response: str, why: str):
@@ -80,11 +94,72 @@ def test_an_answer_that_is_given_passes(gold: str, response: str, why: str):
         ("Bergen", "It is held in Oslo.", QUESTION, "not named"),
         ("Bergen", "", QUESTION, "nothing said"),
         ("Bergen and Oslo", "Bergen", QUESTION, "half of two"),
+        ("France, Spain and Italy", "It borders Italy and a sea. Spain is far off, and so is France.", QUESTION, "two sentences"),
+        ("Oslo", "It is Bergen, while Oslo hosts the race.", QUESTION, "said of the other"),
+        ("Oslo", "The previous long-serving host city of the fair, Oslo, gave it up.", QUESTION, "before it"),
+        ("Rosa Lind", "Otto Berg runs it, with his mother, Rosa Lind, at the desk.", QUESTION, "a relative"),
+        ("Oslo", "Oslo", "which two cities host the fair", "a bare answer, and one of two"),
+        ("Berg", "The fair was opened by Berg Holm.", "who opened the fair", "a family name behind it"),
     ],
 )
 def test_an_answer_that_is_only_named_climbs(gold: str, response: str, question: str, why: str):
     """Each doubt on its own; none of them is a fail."""
     assert check(gold, response, question).state == "unsure"
+
+
+@pytest.mark.parametrize(
+    ("gold", "response", "question", "why"),
+    [
+        ("Oslo", "Berg did not visit Oslo.", "which city did Berg not visit", "a denial"),
+        ("Norda", "Velox beat Norda in the final.", "whom did Velox beat", "whom it is compared with"),
+        ("Rosa Lind", "It is his mother, Rosa Lind.", "what is the name of Otto's mother", "a relative"),
+        ("2019", "It lasted until 2019.", "until when did it last", "an end"),
+        ("Anna Berg", "Anna Berg won three times.", "which three times champion won", "times are no things"),
+        ("Lind", "The sea there is the Lind Sea.", "which sea is it", "what the name is"),
+    ],
+)
+def test_what_the_question_says_itself_is_no_doubt(gold: str, response: str, question: str, why: str):
+    """A word of doubt that only repeats the question takes nothing away."""
+    assert check(gold, response, question).state == "pass"
+
+
+@pytest.mark.parametrize(
+    ("question", "others", "response", "state", "why"),
+    [
+        ("who was the first to cross it", ("Otto Lind",), "Anna Berg", "unsure", "one thing, two answers"),
+        ("who crossed it", ("Otto Lind",), "Anna Berg", "pass", "it may have been several"),
+        (
+            "who was the first to cross it",
+            ("Berg", "Anna L. Berg"),
+            "Anna Berg",
+            "pass",
+            "names of one person",
+        ),
+        (
+            "who was the first to cross it",
+            ("Otto Lind",),
+            "Anna Berg and Otto Lind",
+            "pass",
+            "both are named",
+        ),
+        ("who crossed it", ("unknown",), "Anna Berg", "unsure", "it may not be known"),
+        ("what is the last name of Anna", ("Otto Lind",), "Anna Berg", "pass", "a last name is no last one"),
+    ],
+)
+def test_accepted_answers_that_contradict_each_other(
+    question: str, others: tuple[str, ...], response: str, state: str, why: str
+):
+    """Where one thing is asked for and different ones are accepted, somebody has to look."""
+    assert check("Anna Berg", response, question, *others).state == state
+
+
+def test_another_day_of_the_right_year_climbs():
+    """The year alone would do, but the response gives a day, and not the accepted one."""
+    question = "when did it open"
+
+    assert check("1998", "It opened on 7 May 1998.", question, "3 June 1998").state == "unsure"
+    assert check("1998", "It opened on 3 June 1998.", question, "3 June 1998").state == "pass"
+    assert check("1998", "It opened on 7 May 1998.", question).state == "pass"
 
 
 def test_two_of_the_accepted_answers_settle_a_question_for_several():

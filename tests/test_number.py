@@ -230,6 +230,10 @@ ANSWERS = [
         "Start with 10 and 20, then 30, 40, 50 and 60, and so on. " + "The method goes on for a while. " * 12
         + "Adding 75 gives more. Therefore the total is 285.", "285", "What is the total?", "pass", "the result",
     ),
+    ("The report names no costs. Therefore it is 0.", "0", "How much? If nothing is named, state 0.", "unsure", "the question holds it"),
+    ("12", "12", "How many parts has volume 12?", "pass", "it holds it, and nothing else was said"),
+    ("I do not have access to the plan. It may start in 2031.", "2031", "When does it start?", "unsure", "ignorance first"),
+    ("It could be 14 by now.", "14", "How many are there?", "unsure", "a guess"),
 ]  # fmt: skip
 
 

@@ -9,16 +9,28 @@ Passes or is unsure; a right answer may be given in words that no alias holds. F
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
-from tiered_eval.text.answers import ONE_OF_SEVERAL, find_answers
+from tiered_eval.text.answers import ONE_OF_SEVERAL, Named, contested, find_answers
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.tokens import tokens
 
 __all__ = ["Answer"]
 
+_DATE = 20
+"""Characters before a year that the day and the month of its date may take."""
+_YEAR = re.compile(r"[12]\d{3}")
+_MONTH = re.compile(
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_DAY = re.compile(
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?)?{_MONTH.pattern}(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+[12]\d{{3}}",
+    re.IGNORECASE,
+)
 _AROUND = 60
 """Characters of the response shown on each side of an answer."""
 
@@ -35,13 +47,14 @@ class Answer:
     def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
         """Does the response give ``value`` as its answer? One clean place is enough."""
         doubted: Outcome | None = None
+        dispute = contested([str(other) for other in expectation.values], subject.case.input or "")
         for named in find_answers(str(value), subject):
             evidence = Evidence(_around(subject.text, named.start, named.end), named.start, named.end)
-            if named.doubt is None or (
-                named.doubt == ONE_OF_SEVERAL and _names_another(value, expectation, subject)
-            ):
+            doubt = named.doubt or dispute or _other_day(value, expectation, subject, named)
+            is_one_of_several = doubt is not None and doubt in (ONE_OF_SEVERAL, dispute)
+            if doubt is None or (is_one_of_several and _names_another(value, expectation, subject)):
                 return Outcome("pass", "the response gives this answer", evidence=evidence)
-            doubted = doubted or Outcome("unsure", f"named, but: {named.doubt}", evidence=evidence)
+            doubted = doubted or Outcome("unsure", f"named, but: {doubt}", evidence=evidence)
         return doubted or Outcome("unsure", "not named in these words")
 
 
@@ -53,6 +66,21 @@ def _names_another(value: Value, expectation: Expectation, subject: Subject) -> 
         words.isdisjoint(token.stem for token in tokens(other)) and any(find_answers(other, subject))
         for other in others
     )
+
+
+def _other_day(value: Value, expectation: Expectation, subject: Subject, named: Named) -> str | None:
+    """The year is right, but the response gives a day of it, and another accepted answer a different one."""
+    year = str(value)
+    if (
+        not _YEAR.fullmatch(year)
+        or (said := _DAY.search(subject.text, max(0, named.start - _DATE), named.end)) is None
+    ):
+        return None
+    days = [other for other in map(str, expectation.values) if year in other and _MONTH.search(other)]
+    words = {token.stem for token in tokens(said[0])}
+    if days and all(not words <= {token.stem for token in tokens(day)} for day in days):
+        return "another day than the one expected"
+    return None
 
 
 def _around(text: str, start: int, end: int) -> str:

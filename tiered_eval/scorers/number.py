@@ -17,6 +17,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.records.making import maker
+from tiered_eval.text.answers import doubt_before
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
 from tiered_eval.text.number_glance import Glance
@@ -33,6 +34,8 @@ __all__ = ["Number"]
 _NO_NUMBER = Outcome("fail", "no number in the response", 0.0)
 _ABSENT = Outcome("fail", "none of its numbers says so", 0.0)
 _QUOTE_LENGTH = 200
+_BARE = 12
+"""Characters; a shorter response is a number and nothing else."""
 make_outcome, make_evidence = maker(Outcome), maker(Evidence)
 
 
@@ -139,7 +142,18 @@ def _check_answer(claim: Claim, expectation: Expectation, subject: Subject) -> O
         found = found._replace(doubt=found.doubt or "not where the response concludes")
     elif found.reading and not found.doubt and _is_other_day(found.reading, expectation.values):
         found = found._replace(doubt="another day than the one expected")
+    elif found.reading and not found.doubt:
+        found = found._replace(doubt=_doubt_of_answer(claim, found.reading, subject))
     return _outcome(found, subject.text)
+
+
+def _doubt_of_answer(claim: Claim, found: Reading, subject: Subject) -> str | None:
+    """Why the right number, stated, may not be given as the answer."""
+    question = subject.case.input or ""
+    is_bare = len(subject.text) <= _BARE
+    if not is_bare and any(compare(claim, asked, question) is True for asked in parse_numbers(question)):
+        return "the question holds this number"
+    return doubt_before(subject, found.start)
 
 
 def _forms_of(claim: Claim, question: str) -> tuple[Claim, ...]:
