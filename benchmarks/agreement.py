@@ -83,9 +83,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--half", type=int, choices=(0, 1), help="only questions of this half, to see what holds"
     )
     parser.add_argument("--data", type=Path, default=LABELLED, help="folder of the labelled data")
+    parser.add_argument(
+        "--calibrated",
+        action="store_true",
+        help="calibrate on one part and measure on the other, split after split",
+    )
+    parser.add_argument("--splits", type=int, default=200, help="of --calibrated (default: 200)")
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
+    if options.calibrated:
+        from benchmarks.calibrated import measure_calibrated
+
+        return measure_calibrated(options.data, options.source, options.splits)
     files = sorted(options.data.glob("*.jsonl")) if options.data.is_dir() else []
     if not files:
         return {"sources": [], "skipped": f"no labelled data in {options.data}"}
@@ -176,6 +186,10 @@ def ratio(part: int, whole: int) -> float | None:
 
 
 def show(result: dict[str, Any]) -> str:
+    if "calibrated" in result:
+        from benchmarks.calibrated import show_calibrated
+
+        return show_calibrated(result)
     if "skipped" in result:
         return f"skipped: {result['skipped']}"
     head = f"{'source':<16} {'kind':<17} {'n':>5} {'decided':>8} {'pass precision':>22} {'recall':>7} {'fails':>6} {'right':>6}  by tier"

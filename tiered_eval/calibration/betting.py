@@ -5,14 +5,15 @@ So whoever bets on case after case and ends with K times the stake has evidence 
 p-value that is right for any distribution of the values (Waudby-Smith and Ramdas, 2024). Cases are independent where the
 labels inside of one are not, so the values are means over cases.
 
-Capital is averaged over several bets, and over seeded orders of the cases, since an average of fair games is fair.
-Needs numpy.
+Capital is averaged over several bets, and over seeded orders of the cases, since an average of fair games is fair. In each
+order the bettor stops when there is enough: a fair game may be stopped at any time, and what was won early is not lost
+to the last cases. Needs numpy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
+from math import exp, log
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -22,20 +23,23 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BETS", "ORDERS", "betting_p_value", "betting_power", "case_means", "log_capital"]
+__all__ = ["BETS", "ENOUGH", "ORDERS", "betting_p_value", "betting_power", "case_means", "log_capital"]
 
 BETS = (0.2, 0.4, 0.6, 0.8, 0.97)
 """Fractions of the largest bet that cannot lose more than everything."""
-ORDERS = 4
+ORDERS = 8
+ENOUGH = 1.5
+"""Times 1/delta: the capital at which a bettor stops. Above 1, so that orders which got there make up for some that did not."""
 _PRIOR_CASES = 4.0
 """The plug-in bet begins as if so many cases had been seen, half-way between no evidence and the best."""
 _MOST_BET = 0.97
 
 
-def betting_p_value(values: Sequence[float] | Floats, mean: float, *, seed: int) -> float:
+def betting_p_value(values: Sequence[float] | Floats, mean: float, *, delta: float, seed: int) -> float:
     """p-value of "the mean of the distribution of ``values`` is at most ``mean``"; values in [0, 1], one a case.
 
-    1 for no values. Valid for a number of cases that is fixed beforehand, or depends on the scores only.
+    To be compared with ``delta``; since betting stops soon after, it is seldom far below it. 1 for no values. Valid for a
+    number of cases that is fixed beforehand, or depends on the scores only.
     """
     import numpy as np
 
@@ -45,9 +49,17 @@ def betting_p_value(values: Sequence[float] | Floats, mean: float, *, seed: int)
     if mean <= 0.0:
         return 0.0 if bool(np.any(every > 0.0)) else 1.0
     rng = np.random.default_rng(seed)
-    logs = [log_capital(rng.permutation(every), mean) for _ in range(ORDERS)]
-    capital = _log_mean(np.array(logs))
-    return float(min(1.0, np.exp(-max(capital, 0.0))))
+    enough = log(ENOUGH / delta)
+    capitals = [_stopped(log_capital(rng.permutation(every), mean), enough) for _ in range(ORDERS)]
+    return min(1.0, exp(-_log_mean(np.array(capitals))))
+
+
+def _stopped(capital: Floats, enough: float) -> float:
+    """The first log capital that is enough, else the last."""
+    import numpy as np
+
+    reached = np.flatnonzero(capital >= enough)
+    return float(capital[reached[0] if len(reached) else -1])
 
 
 def betting_power(values: Floats, mean: float, *, cases: float, delta: float) -> float:
@@ -71,14 +83,14 @@ def case_means(values: Any, cases: Any) -> Any:
     return np.bincount(code, weights=values, minlength=len(counts)) / counts if len(counts) else np.array([])
 
 
-def log_capital(values: Floats, mean: float) -> float:
-    """Log of the capital after betting on ``values`` in this order, averaged over the bets."""
+def log_capital(values: Floats, mean: float) -> Floats:
+    """Log of the capital after each of the ``values`` in this order, averaged over the bets."""
     import numpy as np
 
     gains = values - mean
-    logs = [float(np.sum(np.log1p(share / mean * gains))) for share in BETS]
-    logs.append(float(np.sum(np.log1p(_plug_in(values, mean) * gains))))
-    return _log_mean(np.array(logs))
+    bets = [np.full(len(values), share / mean) for share in BETS]
+    logs = [np.cumsum(np.log1p(bet * gains)) for bet in (*bets, _plug_in(values, mean))]
+    return np.logaddexp.reduce(np.array(logs), axis=0) - log(len(logs))  # type: ignore[no-any-return]  # numpy says Any
 
 
 def _plug_in(values: Floats, mean: float) -> Floats:

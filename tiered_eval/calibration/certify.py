@@ -59,7 +59,7 @@ def certify(design: Design, path: Path, table: Table, promise: Promise, *, delta
     for tau in path.taus:
         decided = route_at(design, levels, tau, deciding=path.deciding)
         wrong = wrong_of(decided, table)
-        p = max(_p_values(decided, wrong, table, promise, is_clustered=is_clustered), default=1.0)
+        p = max(_p_values(decided, wrong, table, promise, delta), default=1.0)
         early = decided.early
         top_cost = design.tiers[-1].cost
         steps.append(
@@ -82,16 +82,14 @@ def wrong_of(decided: Decided, table: Table) -> Any:
     return decided.early & (decided.passes != table.met)
 
 
-def _p_values(
-    decided: Decided, wrong: Any, table: Table, promise: Promise, *, is_clustered: bool
-) -> Iterator[float]:
+def _p_values(decided: Decided, wrong: Any, table: Table, promise: Promise, delta: float) -> Iterator[float]:
     early = decided.early
 
     def tested(rows: Any, alpha: float) -> float:
-        if not is_clustered:
+        if not table.has_clusters:
             return binomial_tail(int(wrong[rows].sum()), int(rows.sum()), alpha)
         right = 1.0 - case_means(wrong[rows].astype(float), table.case[rows])
-        return betting_p_value(right, 1.0 - alpha, seed=promise.seed)
+        return betting_p_value(right, 1.0 - alpha, delta=delta, seed=promise.seed)
 
     if promise.alpha is not None:
         yield tested(early, promise.alpha)
@@ -101,14 +99,17 @@ def _p_values(
         for tier in sorted(set(decided.tier[early].tolist())):
             yield tested(decided.tier == tier, promise.tier_alpha)
     if promise.relative is not None:
-        yield _relative_p_value(decided, wrong, table, promise.relative, promise.seed)
+        yield _relative_p_value(decided, wrong, table, promise, delta)
 
 
-def _relative_p_value(decided: Decided, wrong: Any, table: Table, eps: float, seed: int) -> float:
+def _relative_p_value(decided: Decided, wrong: Any, table: Table, promise: Promise, delta: float) -> float:
     """H0: the cascade is wrong at least ``eps`` more often than the top tier; by betting, as the difference is in [-1, 1]."""
     import numpy as np
 
+    assert promise.relative is not None
     known = ~np.isnan(table.top_wrong)
     worse = np.where(decided.early, wrong.astype(float) - np.nan_to_num(table.top_wrong), 0.0)[known]
     means = case_means(worse, table.case[known])
-    return betting_p_value((1.0 - means) / 2.0, (1.0 - eps) / 2.0, seed=seed)
+    return betting_p_value(
+        (1.0 - means) / 2.0, (1.0 - promise.relative) / 2.0, delta=delta, seed=promise.seed
+    )

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
-__all__ = ["Decided", "Design", "Levels", "build_design", "levels_of", "route_at"]
+__all__ = ["TIE", "Decided", "Design", "Levels", "build_design", "levels_of", "route_at"]
 
 PLANNED_SHARE = 0.7
 """Of the error promised: where the costs still to pay are reckoned."""
+TIE = 1.0 + 1e-9
+"""A level counts as equal to ``tau`` up to this factor, so that a tie is in whoever computes it, and in which order."""
 LEAST_SAVING = 0.001
 """Of the top tier's cost; a tier followed by tiers of no cost still saves this."""
 _ROUNDS = 4
@@ -137,7 +139,7 @@ def route_at(design: Design, levels: Levels, tau: float, *, deciding: Sequence[i
         cost += spec.cost * (is_open & levels.asked[at])
         if deciding is not None and at not in deciding:
             continue
-        accepted = is_open & (levels.level[at] <= tau)
+        accepted = is_open & (levels.level[at] <= tau * TIE)
         tier[accepted] = at
         passes[accepted] = levels.passes[at][accepted]
         error[accepted] = levels.error[at][accepted]

@@ -18,6 +18,8 @@ __all__ = ["DESIGN_SHARE", "Label", "Roles", "TierSpec", "assign_roles", "human_
 
 DESIGN_SHARE = 0.4
 """Of the human labels, where nothing else can be learnt from."""
+PLANNING_SHARE = 0.15
+"""Of the human labels, where a design is there already: their scores tell how far the path can go."""
 LEAST_TOP_LABELS = 100
 """So many pairs with the top judge's verdict and no human label are a design of their own."""
 
@@ -66,14 +68,14 @@ class Roles:
 def assign_roles(labels: Iterable[Label], *, seed: int, shipped: str | None = None) -> Roles:
     """Split labels by case; each role in an order that does not depend on that of the rows.
 
-    Design labels are the first that exist: a ``shipped`` design (then all human labels certify), pairs that only the top
-    judge has labelled, else :data:`DESIGN_SHARE` of the human labels. In proxy mode put the top judge's verdict in
+    Design labels are the first that exist: a ``shipped`` design (then :data:`PLANNING_SHARE` of the human labels help to
+    plan the path, by their scores), pairs that only the top judge has labelled, else :data:`DESIGN_SHARE` of the human labels. In proxy mode put the top judge's verdict in
     ``met`` and every label counts as labelled.
     """
     every = sorted(labels, key=lambda label: (label.case, label.id, label.kind))
     human = [label for label in every if label.met is not None]
     if shipped is not None:
-        return Roles((), tuple(human), shipped)
+        return _split(human, PLANNING_SHARE, shipped, seed)
     by_judge = [label for label in every if label.met is None and label.top is not None]
     if len(by_judge) >= LEAST_TOP_LABELS:
         kept = {label.pair or label.id for label in human} | {label.case for label in human}
@@ -82,14 +84,18 @@ def assign_roles(labels: Iterable[Label], *, seed: int, shipped: str | None = No
         ]
         if len(design) >= LEAST_TOP_LABELS:
             return Roles(tuple(design), tuple(human), "top_judge")
-    design_groups = _drawn(_groups(human), seed)
-    designs = tuple(
-        label for label, group in zip(human, _groups(human), strict=True) if group in design_groups
+    return _split(human, DESIGN_SHARE, "human", seed)
+
+
+def _split(labels: Sequence[Label], share: float, source: str, seed: int) -> Roles:
+    groups = _groups(labels)
+    drawn = _drawn(groups, share, seed)
+    placed = list(zip(labels, groups, strict=True))
+    return Roles(
+        tuple(label for label, group in placed if group in drawn),
+        tuple(label for label, group in placed if group not in drawn),
+        source,
     )
-    rest = tuple(
-        label for label, group in zip(human, _groups(human), strict=True) if group not in design_groups
-    )
-    return Roles(designs, rest, "human")
 
 
 def _groups(labels: Sequence[Label]) -> list[str]:
@@ -109,10 +115,10 @@ def _groups(labels: Sequence[Label]) -> list[str]:
     return [find(label.case) for label in labels]
 
 
-def _drawn(groups: Sequence[str], seed: int) -> set[str]:
+def _drawn(groups: Sequence[str], share: float, seed: int) -> set[str]:
     """Groups in the order of their hashes until they hold the design's share of the labels."""
     sizes = Counter(groups)
-    wanted = DESIGN_SHARE * len(groups)
+    wanted = share * len(groups)
     chosen: set[str] = set()
     held = 0
     for group in sorted(sizes, key=lambda group: _hash(group, seed)):

@@ -49,6 +49,10 @@ class Path:
     """Predicted probability that the first step succeeds."""
     share: float = 0.0
     """Predicted share decided early at the first step."""
+    hoped_share: float = 0.0
+    """Predicted share at the loosest threshold that is as likely as not to pass; 0 if none is."""
+    hoped_cost: float = 1.0
+    """Predicted cost there, over that of the top tier on everything."""
 
 
 def plan_path(
@@ -103,7 +107,16 @@ class _Planner:
         places = np.linspace(start, end, STEPS + 1) / (CANDIDATES - 1)
         taus = np.unique(np.quantile(lowest, places, method="higher"))
         share = self.route(taus[0], deciding).early.mean()
-        return Path(tuple(float(tau) for tau in taus), deciding, float(power[start]), float(share))
+        hoped = self._hoped(candidates, power, deciding)
+        return Path(tuple(float(tau) for tau in taus), deciding, float(power[start]), float(share), *hoped)
+
+    def _hoped(self, candidates: Any, power: Any, deciding: tuple[int, ...]) -> tuple[float, float]:
+        """Share and cost at the loosest candidate that is as likely as not to pass."""
+        likely = [float(tau) for tau, chance in zip(candidates, power, strict=True) if chance >= 0.5]
+        if not likely:
+            return 0.0, 1.0
+        decided, top = self.route(likely[-1], deciding), self.design.tiers[-1].cost
+        return float(decided.early.mean()), float(decided.cost.mean() / top) if top > 0 else 0.0
 
     def route(self, tau: float, deciding: tuple[int, ...]) -> Decided:
         return route_at(self.design, self.levels, float(tau), deciding=deciding)

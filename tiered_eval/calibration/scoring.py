@@ -31,6 +31,8 @@ POOLED_RIDGE = 0.3
 KIND_RIDGE = 3.0
 _MOST_ROUNDS = 50
 _CONVERGED = 1e-8
+_DIGITS = 9
+"""Weights are rounded, so that a certificate does not depend on the last bits of somebody's linear algebra."""
 
 
 class Table:
@@ -194,6 +196,7 @@ def _resolved(
 ) -> TierWeights:
     """Pool and kind terms added up, one set of weights a kind."""
     count = len(names)
+    fitted = fitted.round(_DIGITS)
     intercept, slopes, ones, zeros, missing = (
         fitted[0],
         *(fitted[1 + part * count : 1 + (part + 1) * count] for part in range(4)),

@@ -1,0 +1,224 @@
+"""What a calibration found, as a file that a run can apply and a person can check.
+
+The one idea: a certificate holds all that is needed to decide early (weights, savings, ``tau``), all that shows that
+it may (the tests, with their counts), and the fingerprints of whatever made the scores. Where one of these differs
+at run time, the certificate says nothing any more.
+
+Written by :mod:`tiered_eval.calibration.calibrate`, applied by :mod:`tiered_eval.calibration.decider`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tiered_eval.calibration.certify import TestedStep
+from tiered_eval.calibration.design import Design
+from tiered_eval.calibration.labels import TierSpec
+from tiered_eval.calibration.promise import Promise, promise_in_words
+from tiered_eval.calibration.scoring import ScoreWeights, TierWeights
+from tiered_eval.errors import ConfigError
+
+__all__ = [
+    "ANY_KIND",
+    "VERSION",
+    "Certificate",
+    "Grant",
+    "design_as_json",
+    "design_from_json",
+    "load_certificate",
+    "save_certificate",
+]
+
+VERSION = 1
+ANY_KIND = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """One promise that was tested: for all kinds together, or for one."""
+
+    kind: str
+    """:data:`ANY_KIND` for all kinds together."""
+    delta: float
+    tau: float | None
+    """The loosest threshold that passed; None: nothing is certified and everything escalates."""
+    deciding: tuple[str, ...]
+    """The early tiers that may decide."""
+    steps: tuple[TestedStep, ...]
+    n: int
+    """Certification labels."""
+    cases: int
+    is_clustered: bool
+    by_tier: Mapping[str, float]
+    """Share of the certification labels that each early tier decides at ``tau``."""
+    cost: float
+    """At ``tau``, over that of sending everything to the top tier."""
+    early_vs_top_rate_upper: float | None
+    """Upper bound on how often an early verdict differs from the top tier's; what audits are held against."""
+
+    @property
+    def step(self) -> TestedStep | None:
+        """The step that was certified."""
+        return next((step for step in reversed(self.steps) if step.tau == self.tau), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """A design, what was promised about it, and what the labels said."""
+
+    promise: Promise
+    design: Design
+    design_source: str
+    """``human``, ``top_judge``, or the name of a shipped design."""
+    grants: tuple[Grant, ...]
+    n_design: int
+    n_cert: int
+    n_cases: int
+    """Cases among the certification labels."""
+    kind_mix: Mapping[str, float]
+    """Share of each kind among the certification labels."""
+    fingerprints: Mapping[str, str]
+    """Tier to whatever made its scores: versions, model, prompt, embedder."""
+    created: str
+    """Time of calibration, ISO 8601."""
+    refusal: str | None = None
+    """Why nothing was tested at all."""
+
+    @property
+    def is_certified(self) -> bool:
+        """May any early tier decide anything?"""
+        return any(grant.tau is not None for grant in self.grants)
+
+    def grant_for(self, kind: str) -> Grant | None:
+        """The promise that covers a kind, if it was seen in calibration."""
+        if kind not in self.design.kinds:
+            return None
+        return next((grant for grant in self.grants if grant.kind in (ANY_KIND, kind)), None)
+
+    def in_words(self) -> Iterator[str]:
+        """The promises that were kept, and for the others that they were not; one sentence each."""
+        for grant in self.grants:
+            scope = "" if grant.kind == ANY_KIND else f" ({grant.kind})"
+            if grant.tau is None:
+                yield f"Nothing certified{scope}: everything escalates to the top tier."
+            else:
+                words = promise_in_words(self.promise, delta=grant.delta, is_clustered=grant.is_clustered)
+                yield words + scope
+
+
+def save_certificate(certificate: Certificate, path: Path) -> None:
+    """Write it as JSON; the same certificate is the same bytes."""
+    path.write_text(json.dumps(_as_json(certificate), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def load_certificate(path: Path) -> Certificate:
+    """Read one.
+
+    Raises:
+        ConfigError: the file cannot be read, or is no certificate of this version.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["certificate"] != VERSION:
+            raise ConfigError(
+                f"{path}: a certificate of version {data['certificate']}, this is {VERSION}; recalibrate"
+            )
+        return _certificate_from(data)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"the certificate {path} cannot be read: {error}") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path} is not a certificate: {type(error).__name__}: {error}") from error
+
+
+def _as_json(certificate: Certificate) -> dict[str, Any]:
+    promise = certificate.promise
+    [first, *_] = certificate.grants or (None,)
+    return {
+        "certificate": VERSION,
+        "alpha": promise.alpha,
+        "delta": promise.delta,
+        "options": asdict(promise),
+        "label_source": promise.label_source,
+        "promise": list(certificate.in_words()),
+        "design": design_as_json(certificate.design),
+        "design_source": certificate.design_source,
+        "grants": [asdict(grant) for grant in certificate.grants],
+        "tau_hat": first.tau if first is not None else None,
+        "n_design": certificate.n_design,
+        "n_cert": certificate.n_cert,
+        "n_cases": certificate.n_cases,
+        "kind_mix": dict(certificate.kind_mix),
+        "fingerprints": dict(certificate.fingerprints),
+        "seed": promise.seed,
+        "created": certificate.created,
+        "refusal": certificate.refusal,
+    }
+
+
+def _certificate_from(data: Mapping[str, Any]) -> Certificate:
+    return Certificate(
+        promise=Promise(**data["options"]),
+        design=design_from_json(data["design"]),
+        design_source=data["design_source"],
+        grants=tuple(
+            Grant(
+                **{
+                    **grant,
+                    "deciding": tuple(grant["deciding"]),
+                    "steps": tuple(TestedStep(**step) for step in grant["steps"]),
+                }
+            )
+            for grant in data["grants"]
+        ),
+        **{
+            name: data[name]
+            for name in ("n_design", "n_cert", "n_cases", "kind_mix", "fingerprints", "created", "refusal")
+        },
+    )
+
+
+def design_as_json(design: Design) -> dict[str, Any]:
+    """A design as plain values; weights are lists of slope, one, zero and missing."""
+    return {
+        "tiers": [
+            {"name": tier.name, "scores": list(tier.scores), "cost": tier.cost} for tier in design.tiers
+        ],
+        "savings": list(design.savings),
+        "false_pass_weight": design.false_pass_weight,
+        "weights": [
+            {
+                "scores": list(weights.names),
+                "kinds": {
+                    kind: [intercept, *([one.slope, one.one, one.zero, one.missing] for one in every)]
+                    for kind, (intercept, every) in weights.by_kind.items()
+                },
+            }
+            for weights in design.weights
+        ],
+    }
+
+
+def design_from_json(data: Mapping[str, Any]) -> Design:
+    """The inverse of :func:`design_as_json`."""
+    return Design(
+        tiers=tuple(
+            TierSpec(name=tier["name"], scores=tuple(tier["scores"]), cost=tier["cost"])
+            for tier in data["tiers"]
+        ),
+        savings=tuple(data["savings"]),
+        false_pass_weight=data["false_pass_weight"],
+        weights=tuple(
+            TierWeights(
+                tuple(weights["scores"]),
+                {
+                    kind: (intercept, tuple(ScoreWeights(*one) for one in every))
+                    for kind, (intercept, *every) in weights["kinds"].items()
+                },
+            )
+            for weights in data["weights"]
+        ),
+    )

@@ -1,0 +1,106 @@
+"""Whether an expectation may be decided early, from the scores seen so far.
+
+The one idea: this is the certified route and nothing else. The first early tier whose level is at most ``tau`` decides; a tier
+that has not spoken yet is waited for; anything that differs from what was certified (an unseen kind, another version
+of a scorer) is left to the top tier.
+
+Pure Python and some microseconds a call, as it stands between every check and the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from tiered_eval.calibration.certificate import Certificate
+from tiered_eval.calibration.design import TIE
+from tiered_eval.calibration.scoring import TierWeights
+
+__all__ = ["CertifiedDecider", "Decider", "Decision", "changed_fingerprints"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An early verdict."""
+
+    state: Literal["pass", "fail"]
+    q: float
+    """Probability that the expectation is met."""
+    certified: bool
+    tier: str
+    """The early tier that decided."""
+
+
+class Decider(Protocol):
+    """What the router asks after each step."""
+
+    def decide(
+        self, kind: str, scores: Mapping[str, float | None], *, ahead: Collection[str]
+    ) -> Decision | None:
+        """An early verdict, or None: go on with the route.
+
+        ``scores`` are those seen so far by name, negative kinds turned round so that 1 speaks for "met"; ``ahead`` names
+        the tiers that have not been asked yet.
+        """
+        ...
+
+
+def changed_fingerprints(certificate: Certificate, current: Mapping[str, str]) -> tuple[str, ...]:
+    """The tiers of the certificate whose fingerprint is another one now, each with both; empty if it holds."""
+    return tuple(
+        f"{tier}: certified with {known}, now {current.get(tier, 'absent')}"
+        for tier, known in sorted(certificate.fingerprints.items())
+        if current.get(tier) != known
+    )
+
+
+class CertifiedDecider:
+    """Applies a certificate. ``fingerprints`` are those of the run; a difference voids it, and ``void`` says which."""
+
+    def __init__(self, certificate: Certificate, fingerprints: Mapping[str, str]) -> None:
+        self.void = changed_fingerprints(certificate, fingerprints)
+        design = certificate.design
+        self._false_pass_weight = design.false_pass_weight
+        self._tiers: tuple[tuple[str, TierWeights], ...] = tuple(
+            (tier.name, weights) for tier, weights in zip(design.early, design.weights, strict=True)
+        )
+        self._limits: dict[str, tuple[float | None, ...]] = {}
+        for kind in () if self.void else design.kinds:
+            grant = certificate.grant_for(kind)
+            if grant is None or grant.tau is None:
+                continue
+            # level <= tau is risk <= tau * saving: one multiplication less for each expectation
+            self._limits[kind] = tuple(
+                grant.tau * TIE * saving if tier.name in grant.deciding else None
+                for tier, saving in zip(design.early, design.savings, strict=True)
+            )
+
+    def decide(
+        self, kind: str, scores: Mapping[str, float | None], *, ahead: Collection[str]
+    ) -> Decision | None:
+        """See :class:`Decider`."""
+        limits = self._limits.get(kind)
+        if limits is None:
+            return None
+        for (name, weights), limit in zip(self._tiers, limits, strict=True):
+            if name in ahead:
+                return None
+            if limit is None:
+                continue
+            q = weights.q(kind, scores)
+            risk_of_pass = self._false_pass_weight * (1.0 - q)
+            if min(risk_of_pass, q) <= limit:
+                return Decision("pass" if risk_of_pass <= q else "fail", q, True, name)
+        return None
+
+    def probability(
+        self, kind: str, scores: Mapping[str, float | None], *, ahead: Collection[str]
+    ) -> float | None:
+        """Probability that the expectation is met, by the last tier that has spoken; None for an unseen kind."""
+        q = None
+        for name, weights in self._tiers:
+            if name in ahead or kind not in weights.by_kind:
+                break
+            q = weights.q(kind, scores)
+        return q

@@ -1,0 +1,185 @@
+"""Label files: JSONL or CSV, with scores or with the texts that scores are made of.
+
+The one idea: one row is one labelled expectation. Its label is ``human`` (the expectation is met: true or false); its scores
+stand in ``scores`` and ``judges``, or the row has ``response``, ``expected`` and ``kind`` and the scores are made by the
+engine. In CSV a score is a column ``scores.NAME`` or ``judges.NAME``. All faults are told at once.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tiered_eval.calibration.labels import Label
+from tiered_eval.catalogue import KINDS
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import Case, Expectation
+
+__all__ = ["LabelRow", "read_labels"]
+
+_SHOWN = 20
+_TRUE = frozenset({"true", "1", "yes", "pass", "met"})
+_FALSE = frozenset({"false", "0", "no", "fail", "not-met"})
+_ANY_OF = frozenset({"equivalent"})
+"""Kinds for which one of several expected values is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """One row: the label, and the case to score where the row holds texts."""
+
+    label: Label
+    case: Case | None
+
+
+def read_labels(path: Path, *, top: str | None = None) -> tuple[LabelRow, ...]:
+    """The rows of a ``.jsonl`` or ``.csv`` file; ``top`` names the judge whose verdict is the top tier's.
+
+    Raises:
+        ConfigError: the file cannot be read, or rows are wrong; the first 20 faults, each with its line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the labels {path} cannot be read: {error}") from error
+    rows: list[LabelRow] = []
+    faults: list[str] = []
+    seen: set[str] = set()
+    for line, row in _csv_rows(text) if path.suffix.lower() == ".csv" else _json_rows(text):
+        try:
+            read = _row(row, line, top)
+            if read.label.id in seen:
+                raise ValueError(f"the id {read.label.id!r} stands twice")
+            seen.add(read.label.id)
+            rows.append(read)
+        except ValueError as error:
+            faults.append(f"{path}:{line}: {error}")
+    if faults:
+        more = f"\n... and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
+        raise ConfigError("\n".join(faults[:_SHOWN]) + more)
+    if not rows:
+        raise ConfigError(f"{path} holds no label")
+    return tuple(rows)
+
+
+def _json_rows(text: str) -> Iterator[tuple[int, Any]]:
+    for line, content in enumerate(text.split("\n"), start=1):
+        if content.strip():
+            try:
+                yield line, json.loads(content)
+            except (ValueError, RecursionError) as error:
+                yield line, error
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, Any]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    for row in reader:
+        plain: dict[str, Any] = {}
+        for name, value in row.items():
+            if name is None or value is None or value == "":
+                continue
+            group, dot, inner = name.partition(".")
+            if dot and group in ("scores", "judges"):
+                plain.setdefault(group, {})[inner] = value
+            else:
+                plain[name] = value
+        yield reader.line_num, plain
+
+
+def _row(row: Any, line: int, top: str | None) -> LabelRow:
+    """One row, checked.
+
+    Raises:
+        ValueError: it is wrong; the message says how, and what to write.
+    """
+    if isinstance(row, Exception):
+        raise ValueError(f"not JSON: {row}")
+    if not isinstance(row, dict):
+        raise ValueError("a row is an object with id, kind and human")
+    kind = row.get("kind")
+    if not isinstance(kind, str) or not kind:
+        raise ValueError("`kind` is missing: what is claimed, such as must-contain")
+    scores = {**_scores(row, "scores"), **_scores(row, "judges")}
+    response = row.get("response")
+    identity = str(row.get("id") or line)
+    case = _case(row, identity, kind) if isinstance(response, str) and not row.get("scores") else None
+    if not scores and case is None:
+        raise ValueError("a row needs `scores` or `judges`, or `response` and `expected` to make scores of")
+    named = row.get("case") or row.get("question")
+    label = Label(
+        id=identity,
+        case=str(named or (_digest(response) if isinstance(response, str) else identity)),
+        kind=kind,
+        met=_verdict(row, "human"),
+        second=_verdict(row, "human_2"),
+        scores={name: score for name, score in scores.items() if name != top},
+        top=None if top is None or scores.get(top) is None else (scores[top] or 0.0) >= 0.5,
+        pair=_digest(json.dumps([response, row.get("expected")])) if isinstance(response, str) else "",
+    )
+    if label.met is None and label.top is None:
+        raise ValueError("`human` is missing: true where the expectation is met, false where it is not")
+    return LabelRow(label, case)
+
+
+def _scores(row: Mapping[str, Any], group: str) -> dict[str, float | None]:
+    given = row.get(group) or {}
+    if not isinstance(given, dict):
+        raise ValueError(f"`{group}` is an object of name and score")
+    return {str(name): _score(value, f"{group}.{name}") for name, value in given.items()}
+
+
+def _score(value: Any, name: str) -> float | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and value.strip().lower() in _TRUE | _FALSE:
+        return float(value.strip().lower() in _TRUE)
+    try:
+        score = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"`{name}` is no score: {value!r}") from None
+    if not 0.0 <= score <= 1.0:
+        raise ValueError(f"`{name}` must lie between 0 and 1, found {value!r}")
+    return score
+
+
+def _verdict(row: Mapping[str, Any], name: str) -> bool | None:
+    value = row.get(name)
+    if value is None or isinstance(value, bool):
+        return value
+    text = str(value).strip().lower()
+    if text in _TRUE | _FALSE:
+        return text in _TRUE
+    raise ValueError(f"`{name}` is true or false, found {value!r}")
+
+
+def _case(row: Mapping[str, Any], identity: str, kind: str) -> Case:
+    if kind not in KINDS:
+        raise ValueError(f"kind {kind!r} is unknown; scores can be made for {', '.join(KINDS)}")
+    expected = row.get("expected")
+    values = tuple(expected) if isinstance(expected, list) else () if expected in (None, "") else (expected,)
+    if not values:
+        raise ValueError("`expected` is missing: the value, or a list of values")
+    question = row.get("question")
+    expectation = Expectation(
+        id="0",
+        kind=kind,
+        values=values,
+        match="any" if kind in _ANY_OF else "all",
+        options={"scanned": True} if str(row.get("scanned", "")).lower() in _TRUE else {},
+    )
+    return Case(
+        id=identity,
+        response=row["response"],
+        input=str(question) if question is not None else None,
+        expectations=(expectation,),
+    )
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
