@@ -18,6 +18,7 @@ from tiered_eval.cli.audit import audit
 from tiered_eval.cli.compare import compare
 from tiered_eval.cli.export import export
 from tiered_eval.cli.import_ import import_
+from tiered_eval.cli.import_suite import import_suite
 from tiered_eval.cli.label import label
 from tiered_eval.cli.lint import lint
 from tiered_eval.cli.output import allow_any_text, complain, log_to_stderr
@@ -56,7 +57,7 @@ def app() -> None:
     """Score LLM outputs with the cheapest check that is good enough, and never spend above the cap."""
 
 
-for _command in (run, plan, lint, show, scorers, audit, compare, export, import_, label):
+for _command in (run, plan, lint, show, scorers, audit, compare, export, import_, label, import_suite):
     app.add_command(_command)
 
 

@@ -16,14 +16,14 @@ import yaml
 from tiered_eval.suite.problems import Unreadable, too_deep
 from tiered_eval.suite.source import DEEPEST, Located, LocatedList, Spelled
 
-__all__ = ["read_yaml"]
+__all__ = ["NULLS", "TYPED", "read_yaml"]
 
 MOST_NODES = 3_000_000
 
-_TYPED = re.compile(
+TYPED = re.compile(
     r"(?:true|True|TRUE|false|False|FALSE|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)\Z", re.ASCII
 )
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
 def read_yaml(text: str, repeats: list[tuple[int, str]]) -> Any:
@@ -115,9 +115,9 @@ class _Builder:
         value: str = event.value
         if event.style:  # quoted or a block: text
             return value
-        if value in _NULLS:
+        if value in NULLS:
             return None
-        return Spelled(value) if _TYPED.match(value) else value
+        return Spelled(value) if TYPED.match(value) else value
 
     def _start(self, event: Any, make: type[Located] | type[LocatedList]) -> None:
         if len(self.open) >= DEEPEST:

@@ -1,0 +1,300 @@
+"""promptfoo's assertions as expectations: one small function a type.
+
+The one idea: a type becomes the scorer of the same name where there is one, with its own meaning of ``value`` and
+``threshold`` said in our options. What is left out is left out with a reason, never approximated to something laxer.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from tiered_eval.importers.outcome import Proposal, Unsupported, entry
+from tiered_eval.suite.source import Spelled, plain, text_of
+
+__all__ = ["NEGATION", "TYPES", "proposals_for", "split_list"]
+
+NEGATION = "not-"
+
+Settings: TypeAlias = dict[str, Any]
+"""What every expectation may have: weight, dimension."""
+Rule: TypeAlias = Callable[[str, Any, "str | None", Settings], list[Proposal]]
+"""From (name with its ``not-``, value, threshold, settings) to the ways to write it."""
+
+_BOUNDED = (
+    "`contains` and `starts-with` look between the edges of words and numbers here, so 5 is not in 25; "
+    "`bounded: false` is plain inclusion"
+)
+_MEASURED = "`latency` and `cost` need what was measured: put latency_ms, cost_usd into `meta` of each case"
+_RUBRIC = "what a model grades is asked with the prompts of this tool; the words of the rubric are kept"
+
+
+def proposals_for(kind: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    """The ways to write one assertion, best first.
+
+    Raises:
+        Unsupported: there is none; the text says why.
+    """
+    negated = kind.startswith(NEGATION)
+    bare = kind.removeprefix(NEGATION)
+    rule = TYPES.get(bare)
+    if rule is None:
+        raise Unsupported(_LEFT_OUT.get(bare, f"there is nothing like `{bare}` here"))
+    name = f"{NEGATION}{bare}" if negated else bare
+    return rule(name, value, threshold, settings)
+
+
+def split_list(value: Any) -> list[Any]:
+    """A list, also where it was written as one text with commas."""
+    if isinstance(value, list):
+        return value
+    text = text_of(value)
+    if text is None:
+        raise Unsupported("the value is neither a text nor a list")
+    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), []) if part.strip()]
+
+
+def _needed(value: Any) -> Any:
+    if value is None or value == "":
+        raise Unsupported("there is no value")
+    return value
+
+
+def _text(value: Any) -> str:
+    text = text_of(_needed(value))
+    if text is None:
+        raise Unsupported("the value is no text")
+    return text
+
+
+def _renamed(name: str, ours: str) -> str:
+    return f"{NEGATION}{ours}" if name.startswith(NEGATION) else ours
+
+
+def _equals(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    if isinstance(value, Mapping | list):
+        made = entry(_renamed(name, "json-match"), value, **settings)
+        return [Proposal(made, "`equals` with a JSON value tolerates keys that are not expected")]
+    return [Proposal(entry(name, _needed(value), **settings))]
+
+
+def _contains(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    return [Proposal(entry(name, _text(value), case_sensitive=True, **settings), _BOUNDED)]
+
+
+def _contains_many(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    return [Proposal(entry(name, split_list(_needed(value)), case_sensitive=True, **settings), _BOUNDED)]
+
+
+def _icontains(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    return [Proposal(entry(name, _text(value), **settings), _BOUNDED)]
+
+
+def _icontains_many(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    return [Proposal(entry(name, split_list(_needed(value)), **settings), _BOUNDED)]
+
+
+def _regex(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    pattern = _text(value)
+    return [
+        Proposal(entry(name, pattern, **settings)),
+        Proposal(entry(name, pattern, engine="regex", **settings)),
+    ]
+
+
+def _with_schema(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    schema = _parsed(value)
+    return [Proposal(entry(name, schema, **settings))]
+
+
+def _parsed(value: Any) -> Any:
+    """A schema, also where it was written as one text."""
+    if not isinstance(value, str) or not value.strip():
+        return value or None
+    from tiered_eval.importers.files import parse_yaml
+
+    try:
+        return parse_yaml(value)
+    except ValueError as fault:
+        raise Unsupported(f"the schema is neither JSON nor YAML: {fault}") from None
+
+
+def _bare(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    return [Proposal(entry(name, **settings))]
+
+
+def _xml(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    given = value.get("requiredElements") if isinstance(value, Mapping) else value
+    elements = split_list(given) if given else None
+    return [Proposal(entry(name, elements=elements, **settings))]
+
+
+def _sql(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    given = value if isinstance(value, Mapping) else {}
+    dialect = text_of(given.get("databaseType"))
+    if given.keys() - {"databaseType"}:
+        raise Unsupported("the lists of allowed tables and columns have nothing like them here")
+    dialect = dialect and _DIALECTS.get(dialect.lower(), dialect.lower())
+    return [Proposal(entry(name, dialect=dialect, **settings))]
+
+
+def _levenshtein(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    return [Proposal(entry(name, _text(value), max_distance=int(float(threshold or 5)), **settings))]
+
+
+def _share(default: str) -> Rule:
+    """A score that passes from the threshold on."""
+
+    def rule(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+        return [Proposal(entry(name, _needed(value), pass_at=float(threshold or default), **settings))]
+
+    return rule
+
+
+def _similar(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    values = value if isinstance(value, list) else [_text(value)]
+    ours, said = _renamed(name, "similar"), _renamed(name, "must-contain")
+    given: Any = {"any": values} if len(values) > 1 else {"value": values[0]}
+    return [
+        Proposal({ours: {**given, "threshold": float(threshold or 0.75), **settings}}, _SENTENCES),
+        Proposal({said: {**given, **settings}}, "a negation is not left to embeddings: the router decides"),
+    ]
+
+
+_SENTENCES = "`similar` compares with the nearest sentence here, not with the whole response"
+
+
+def _latency(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    if threshold is None:
+        raise Unsupported("latency without a threshold")
+    return [Proposal(entry(name, f"{threshold} ms", **settings), _MEASURED)]
+
+
+def _cost(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    if threshold is None:
+        raise Unsupported("cost without a threshold")
+    return [Proposal(entry(name, Spelled(threshold), **settings), _MEASURED)]
+
+
+def _word_count(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    if isinstance(value, Mapping):
+        return [Proposal(entry(name, min=value.get("min"), max=value.get("max"), **settings))]
+    return [Proposal(entry(name, _needed(value), **settings))]
+
+
+def _rubric(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    return _graded(name, _text(value), threshold, settings)
+
+
+def _g_eval(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    criteria = [text_of(part) or "" for part in (value if isinstance(value, list) else [_needed(value)])]
+    return _graded(name, "; ".join(criteria), threshold or "0.7", settings)
+
+
+def _graded(name: str, criteria: str, threshold: str | None, settings: Settings) -> list[Proposal]:
+    """A rubric where a score must be reached, else a requirement."""
+    if threshold is not None and 0 < float(threshold) < 1:
+        made = entry(_renamed(name, "rubric"), criteria, pass_at=float(threshold), **settings)
+    else:
+        made = entry(_renamed(name, "requirement"), criteria, **settings)
+    return [Proposal(made, _RUBRIC)]
+
+
+def _closed_qa(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    criterion = _text(value)
+    return [
+        Proposal(entry(_renamed(name, "closed-qa"), criterion, **settings), _RUBRIC),
+        Proposal(entry(_renamed(name, "requirement"), criterion, **settings), _RUBRIC),
+    ]
+
+
+def _factuality(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    fact = _text(value)
+    asked = f"Agrees with this and contradicts none of it: {fact}"
+    return [
+        Proposal(entry(_renamed(name, "factuality"), fact, **settings), _RUBRIC),
+        Proposal(
+            entry(_renamed(name, "requirement"), asked, **settings),
+            "`factuality` is asked as a requirement: agrees with the facts and contradicts none",
+        ),
+    ]
+
+
+def _same_name(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    """For what another scorer of the same name may do; refused by the loader where there is none."""
+    pass_at = None if threshold is None else float(threshold)
+    return [Proposal(entry(name, value, pass_at=pass_at, **settings), _RUBRIC)]
+
+
+def _human(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    return [Proposal(entry(_renamed(name, "manual"), text_of(value) or "Is good", **settings))]
+
+
+def _tool_call_f1(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    names = [plain(one) for one in split_list(_needed(value))]
+    return [Proposal(entry(name, names, pass_at=float(threshold or 1), **settings))]
+
+
+_DIALECTS = {"postgresql": "postgres", "transactsql": "tsql", "mariadb": "mysql", "flinksql": "flink"}
+
+TYPES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "equals": _equals,
+        "contains": _contains,
+        "icontains": _icontains,
+        "contains-all": _contains_many,
+        "contains-any": _contains_many,
+        "icontains-all": _icontains_many,
+        "icontains-any": _icontains_many,
+        "starts-with": _contains,
+        "regex": _regex,
+        "is-json": _with_schema,
+        "contains-json": _with_schema,
+        "is-html": _bare,
+        "is-xml": _xml,
+        "is-sql": _sql,
+        "is-refusal": _bare,
+        "levenshtein": _levenshtein,
+        "rouge-n": _share("0.75"),
+        "bleu": _share("0.5"),
+        "similar": _similar,
+        "similar:cosine": _similar,
+        "latency": _latency,
+        "cost": _cost,
+        "word-count": _word_count,
+        "llm-rubric": _rubric,
+        "g-eval": _g_eval,
+        "model-graded-closedqa": _closed_qa,
+        "model-graded-factuality": _factuality,
+        "factuality": _factuality,
+        "answer-relevance": _same_name,
+        "context-faithfulness": _same_name,
+        "context-recall": _same_name,
+        "context-relevance": _same_name,
+        "human": _human,
+        "tool-call-f1": _tool_call_f1,
+    }
+)
+
+_CODE = "it runs code: write a scorer in Python and name it with `python: module:function`"
+_FROM_PROVIDER = "it looks at what a provider returns beside the text"
+_LEFT_OUT = {
+    "javascript": _CODE,
+    "python": f"{_CODE} (it gets other arguments there)",
+    "ruby": _CODE,
+    "webhook": "it calls another server",
+    "gleu": "there is no GLEU here; `bleu` and `rouge` are near",
+    "meteor": "there is no METEOR here; `bleu` and `rouge` are near",
+    "perplexity": _FROM_PROVIDER,
+    "perplexity-score": _FROM_PROVIDER,
+    "finish-reason": _FROM_PROVIDER,
+    "guardrails": _FROM_PROVIDER,
+    "moderation": "it asks a moderation model",
+    "classifier": "it asks a classifier of its own",
+    "select-best": "it compares several outputs of one test; a suite here scores one set of responses",
+    "max-score": "it compares several outputs of one test; a suite here scores one set of responses",
+    "similar:dot": "only the cosine is compared here; `similar` is near",
+    "similar:euclidean": "only the cosine is compared here; `similar` is near",
+}

@@ -1,0 +1,207 @@
+"""promptfoo's tests, from wherever they stand: inline, in YAML or JSON files, in CSV, in scenarios.
+
+The one idea: whatever the place, a test is a mapping; a row of CSV is turned into one, whose ``__expected`` cells are
+assertions in promptfoo's one-line notation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tiered_eval.importers.files import Folder
+from tiered_eval.importers.outcome import Collector, Unsupported
+from tiered_eval.importers.promptfoo_assertions import TYPES
+from tiered_eval.suite.source import Spelled, text_of
+
+__all__ = ["Test", "merged", "parse_expected", "tests_of"]
+
+_READ = frozenset({"description", "vars", "assert", "threshold", "metadata", "options", "providerOutput"})
+_OPTIONS_READ = frozenset({"prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts"})
+_LONGEST_NAME = 120
+
+_EXPECTED = re.compile(
+    r"(?P<kind>(?:not-)?[a-z][a-z0-9:-]*?)(?:\((?P<threshold>[0-9.]+)\))?(?::(?P<value>.*))?\Z", re.DOTALL
+)
+_BARE = frozenset({"is-json", "contains-json", "is-html", "is-xml", "is-sql", "is-refusal"})
+_PROGRAMS = {"javascript": "javascript", "fn": "javascript", "eval": "javascript", "python": "python"}
+_GRADED = ("grade", "llm-rubric")
+_COLUMN = re.compile(r"__expected\d*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One test, its defaults merged in."""
+
+    place: str
+    raw: Mapping[str, Any]
+
+    __test__ = False  # pytest: not a test of ours
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        found = self.raw.get("vars")
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def assertions(self) -> list[Any]:
+        found = self.raw.get("assert")
+        return found if isinstance(found, list) else []
+
+    @property
+    def name(self) -> str | None:
+        """Its description, where that can be an id."""
+        text = text_of(self.raw.get("description"))
+        return text if text and text.isprintable() and len(text) <= _LONGEST_NAME else None
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        found = self.raw.get("metadata")
+        return {"metadata": found} if isinstance(found, Mapping) and found else {}
+
+    def unread(self) -> Iterator[tuple[str, str]]:
+        """What of it means something to promptfoo and nothing here."""
+        for name in self.raw.keys() - _READ:
+            yield str(name), "it has nothing like it here"
+        options = self.raw.get("options")
+        for name in options.keys() - _OPTIONS_READ if isinstance(options, Mapping) else ():
+            why = (
+                "it changes the response before it is checked: responses are given as they are here"
+                if name in ("transform", "postprocess")
+                else "it has nothing like it here"
+            )
+            yield f"options.{name}", why
+
+
+def tests_of(config: Mapping[str, Any], folder: Folder, out: Collector) -> Iterator[Test]:
+    """Every test of a configuration, scenarios included, with the defaults of ``defaultTest``."""
+    default = config.get("defaultTest")
+    if isinstance(default, str):
+        try:
+            default = folder.value(default)
+        except Unsupported as fault:
+            out.leave_out("defaultTest", str(fault))
+            default = None
+    base: Mapping[str, Any] = default if isinstance(default, Mapping) else {}
+    for place, raw in _listed(config.get("tests"), "tests", folder, out):
+        yield Test(place, _with_defaults(base, raw))
+    scenarios = config.get("scenarios")
+    for index, scenario in enumerate(scenarios if isinstance(scenarios, list) else []):
+        place = f"scenarios[{index}]"
+        if not isinstance(scenario, Mapping):
+            out.leave_out(place, "it is no mapping: name its tests here")
+            continue
+        sets = scenario.get("config")
+        for number, given in enumerate(sets if isinstance(sets, list) else [{}]):
+            shared = merged(base, given) if isinstance(given, Mapping) else base
+            for where, raw in _listed(scenario.get("tests"), f"{place}.tests", folder, out):
+                yield Test(f"{where} with config[{number}]", _with_defaults(shared, raw))
+
+
+def _listed(
+    given: Any, place: str, folder: Folder, out: Collector
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The tests of a list, of the files that it names, or of a file that stands for it."""
+    for index, one in enumerate(given if isinstance(given, list) else [] if given is None else [given]):
+        where = f"{place}[{index}]" if isinstance(given, list) else place
+        if isinstance(one, Mapping) and "path" in one and not {"vars", "assert"} & one.keys():
+            one = one["path"]
+        if isinstance(one, Mapping):
+            yield where, one
+            continue
+        try:
+            if not isinstance(one, str):
+                raise Unsupported("it is neither a test nor a file")
+            if not one.lower().endswith((".csv", ".yaml", ".yml", ".json", ".jsonl")):
+                raise Unsupported(f"{one} is made by a program, or elsewhere")
+            rows = folder.value(one)
+        except Unsupported as fault:
+            out.leave_out(where, str(fault))
+            continue
+        is_csv = one.lower().endswith(".csv")
+        for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=2 if is_csv else 0):
+            name = f"{one.removeprefix('file://')}:{number}" if is_csv else f"{one}[{number}]"
+            if isinstance(row, Mapping):
+                yield name, _from_row(row, name, out) if is_csv else row
+
+
+def _with_defaults(base: Mapping[str, Any], raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    options = raw.get("options")
+    if isinstance(options, Mapping) and text_of(options.get("disableDefaultAsserts")) == "true":
+        base = {name: value for name, value in base.items() if name != "assert"}
+    return merged(base, raw)
+
+
+def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """``own`` over ``base``: variables and options by name, assertions one after the other."""
+    found = {**base, **own}
+    for name in ("vars", "options", "metadata"):
+        parts = [part[name] for part in (base, own) if isinstance(part.get(name), Mapping)]
+        if parts:
+            found[name] = {key: value for part in parts for key, value in part.items()}
+    lists = [part["assert"] for part in (base, own) if isinstance(part.get("assert"), list)]
+    if lists:
+        found["assert"] = [one for part in lists for one in part]
+    return found
+
+
+def _from_row(row: Mapping[str, str], place: str, out: Collector) -> dict[str, Any]:
+    """The test that a row of CSV stands for."""
+    test: dict[str, Any] = {"vars": {}, "assert": [], "options": {}, "metadata": {}}
+    thresholds = {
+        name.split(":")[1]: value
+        for name, value in row.items()
+        if name.startswith("__config:") and name.endswith(":threshold") and value
+    }
+    for name, value in row.items():
+        if _COLUMN.match(name):
+            if value.strip():
+                made = parse_expected(value.strip())
+                if name in thresholds:
+                    made["threshold"] = Spelled(thresholds[name])
+                test["assert"].append(made)
+        elif name == "__description":
+            test["description"] = value or None
+        elif name in ("__prefix", "__suffix"):
+            test["options"][name.removeprefix("__")] = value
+        elif name == "__threshold":
+            test["threshold"] = value or None
+        elif name == "__providerOutput":
+            test["providerOutput"] = value or None
+        elif name == "__metric":
+            test["metric"] = value
+        elif name.startswith("__metadata:"):
+            if value:
+                test["metadata"][name.removeprefix("__metadata:")] = value
+        elif name.startswith("__"):
+            if value and not name.startswith("__config:"):
+                out.leave_out_once(place, f"the column {name} has nothing like it here")
+        else:
+            test["vars"][name] = value
+    metric = test.pop("metric", None)
+    if metric:
+        test["assert"] = [{"metric": metric, **one} for one in test["assert"]]
+    return {name: value for name, value in test.items() if value not in (None, {}, [])}
+
+
+def parse_expected(text: str) -> dict[str, Any]:
+    """An assertion in one line, such as ``similar(0.8): hello``; any other text is what the output equals."""
+    prefix, colon, rest = text.partition(":")
+    if colon and prefix.strip() in _PROGRAMS:
+        return {"type": _PROGRAMS[prefix.strip()], "value": rest.strip()}
+    if colon and prefix.strip() in _GRADED:
+        return {"type": "llm-rubric", "value": rest.strip()}
+    match = _EXPECTED.match(text)
+    if match is not None:
+        kind = match["kind"]
+        bare = kind.removeprefix("not-")
+        if bare in TYPES and (match["value"] is not None or bare in _BARE or match["threshold"]):
+            made: dict[str, Any] = {"type": kind}
+            if match["value"] is not None and match["value"].strip():
+                made["value"] = match["value"].strip()
+            if match["threshold"]:
+                made["threshold"] = Spelled(match["threshold"])
+            return made
+    return {"type": "equals", "value": text}
