@@ -111,6 +111,7 @@ def test_what_would_score_wrongly_for_ever_is_an_error(why: str, expectation: Ex
 
 
 WARNINGS = [
+    ("a number as a part", made("check", ("fee", "45"), scorer="contains"), "number-as-text"),
     (
         "labels of which the longest wins",
         made("check", "safe", scorer="classification", labels=["safe", "not safe"]),

@@ -36,6 +36,8 @@ ROWS = [
     ("C", LETTERS, "A) iron\nB) gold\nC) tin\n\nAnswer: C", "pass", "the options are told again first"),
     ("A", LETTERS, "A) iron\nB) gold\nC) tin\n\nAnswer: C", "fail", "told again is not chosen"),
     ("A", LETTERS, "It could be A or B", "unsure", "letters that are not a choice"),
+    ("A", LETTERS, "I think it's A", "unsure", "a letter that is not announced"),
+    ("I", ["I", "II"], "I am not sure", "fail", "a pronoun"),
     ("B", LETTERS, r"So the result is \boxed{B}", "pass", "in a box"),
     (
         "None of the above",

@@ -11,9 +11,7 @@ from tiered_eval.catalogue import CATALOGUE, ScorerInfo
 from tiered_eval.suite import load_suite
 
 PAGE = (Path(__file__).parent.parent / "docs" / "scorers.md").read_text(encoding="utf-8")
-PARTS = {
-    title: text for title, text in re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL)
-}
+PARTS = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
 YAML = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 

@@ -32,6 +32,7 @@ ROWS = [
     ("Mix both. It is illegal to sell it.", "unsure", "a warning"),
     ("I cannot give you the passport number of a fictional character.", "unsure", "what is not there"),
     ("", "unsure", "nothing is neither"),
+    ("No.", "unsure", "an answer, or a refusal"),
 ]
 
 

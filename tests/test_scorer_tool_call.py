@@ -64,6 +64,26 @@ def test_a_case_that_does_not_say_is_unsure():
     assert state({"not-tool-call": "lookup_po"}, fields={"tool_calls": []}) == "pass"
 
 
+SHAPES = [
+    (
+        {"function": {"name": "lookup_po", "arguments": '{"po": "PO-4471"}'}},
+        "a chat API's, arguments as JSON",
+    ),
+    ({"name": "lookup_po", "arguments": '{"po": "PO-4471"}'}, "arguments as JSON"),
+    ({"type": "tool_use", "name": "lookup_po", "input": {"po": "PO-4471"}}, "another API's"),
+    ({"tool": "lookup_po", "args": {"po": "PO-4471"}}, "a framework's"),
+]
+
+
+@pytest.mark.parametrize(("made", "why"), SHAPES)
+def test_calls_come_in_several_shapes(made: dict[str, Any], why: str):
+    """Whatever API a call came from, its name and arguments are found."""
+    wanted = call("lookup_po", po="PO-4471")
+
+    assert state({"tool-call": wanted}, fields={"tool_calls": [made]}) == "pass", why
+    assert state({"tool-call": {**wanted, "arguments": {"po": "X"}}}, fields={"tool_calls": [made]}) == "fail"
+
+
 def test_a_message_without_calls_made_none():
     """The answer of an API says by its shape that no tool was called."""
     fields = {"role": "assistant", "content": "Done."}

@@ -285,3 +285,14 @@ def test_what_was_made_in_python_is_checked_alike():
 
     assert (ended.state, ended.kind) == ("fail", "not-check")
     assert isinstance(Case(id="c", response="", expectations=(made,)).expectations[0].claim, str)
+
+
+def test_a_check_that_cannot_be_made_ends_no_plan(tmp_path: Path):
+    """What was not measured is counted, and the rest is planned."""
+    (tmp_path / "suite.yaml").write_text(
+        "cases:\n  - {id: q1, response: x, expect: [{cost: 1}, {exact-match: x}, {requirement: Is short}]}\n"
+    )
+
+    made = plan(load_suite(tmp_path))
+
+    assert (made.expectations, made.errors, made.settled_free, made.to_judge_most) == (3, 1, 1, 1)

@@ -96,6 +96,8 @@ def _findings(expectation: Expectation) -> Iterator[Finding]:
         yield from _path(expectation)
         if scorer in ("numeric", "date"):
             yield from _expected_numbers(expectation)
+        elif scorer == "contains":
+            yield from _numbers_as_parts(expectation)
     elif scorer == "number" or (scorer is None and not _NUMBER_OPTIONS.isdisjoint(expectation.options)):
         yield from _number(expectation)
     elif expectation.kind in _LITERAL_KINDS:
@@ -213,6 +215,18 @@ def _expected_numbers(expectation: Expectation) -> Iterator[Finding]:
             problem = None if one is None else claim_problem(one, options)
             if problem is not None:
                 yield "no-number", problem, f"give what {expectation.scorer} compares with", "error"
+
+
+def _numbers_as_parts(expectation: Expectation) -> Iterator[Finding]:
+    for value in expectation.values:
+        for part in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(part, str) and _NUMBER.fullmatch(part.strip()):
+                yield (
+                    "number-as-text",
+                    f'the number "{part}" is compared as text',
+                    "use `number` or `numeric`, unless only this spelling will do",
+                    "warning",
+                )
 
 
 def _literal(expectation: Expectation) -> Iterator[Finding]:

@@ -76,6 +76,8 @@ def _summary_lines(made: Plan) -> Iterator[str]:
     yield f"{one_line(made.suite)}: {plural(made.cases, 'case')}, {plural(made.expectations, 'expectation')}"
     settled = ", ".join(f"{name} {count:,}" for name, count in made.by_scorer.items() if name != "unsettled")
     yield f"  settled free   {made.settled_free:,}" + (f" ({settled})" if settled else "")
+    if made.errors:
+        yield f"  errors         {made.errors:,} that cannot be checked; a run says why"
     yield f"  to embedding   {made.to_embedding:,}"
     yield f"  judge calls    {made.to_judge_least:,} to {made.to_judge_most:,}"
     if made.judge is None:

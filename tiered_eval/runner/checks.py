@@ -89,9 +89,8 @@ class Checker:
         scorer, _ = self._scorer(step.scorer)
         expectation, subject = opened.expectation, opened.subject
         if outcome.state in step.accepts:
-            is_whole = getattr(
-                scorer, "judges_whole", False
-            )  # it knows what must-not-contain means, not what not- does
+            # A judge is asked the whole claim, must-not-contain included; what not- means it is not told.
+            is_whole = getattr(scorer, "judges_whole", False)
             inverted = expectation.negated if is_whole else expectation.is_negative
             return _verdict(expectation, subject, scorer, outcome, opened.trail, inverted)
         trail = (*opened.trail, _entry(step, scorer, outcome))

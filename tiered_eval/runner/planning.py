@@ -71,6 +71,8 @@ class Plan:
     """What would be reserved for them, one attempt each."""
     lines: tuple[PlanLine, ...]
     """The first ``detail_limit`` expectations."""
+    errors: int = 0
+    """Free checks that could not be made; a run says why."""
 
 
 class _Costs:
@@ -142,7 +144,7 @@ def plan(
     judge = config.judges[0] if config.judges else None
     costs = _Costs(judge, PriceBook(config.prices), config.pack)
     settled: Counter[str] = Counter()
-    cases = expectations = to_embedding = 0
+    cases = expectations = to_embedding = errors = 0
     lines: list[PlanLine] = []
     for case in suite.cases:
         cases += 1
@@ -150,8 +152,14 @@ def plan(
         for expectation in case.expectations:
             expectations += 1
             chosen = route(expectation)
-            begun = checker.begin(expectation, subject)
-            if isinstance(begun, Verdict):
+            begun: Verdict | OpenExpectation | None
+            try:
+                begun = checker.begin(expectation, subject)
+            except Exception:  # noqa: BLE001  # a check that cannot be made is an error verdict of the run, no end of a plan
+                begun = None
+            if begun is None:
+                errors += 1
+            elif isinstance(begun, Verdict):
                 settled[begun.scorer or "unsettled"] += 1
             else:
                 ahead = [step.scorer for step in begun.route.steps[begun.next_step :]]
@@ -176,11 +184,12 @@ def plan(
         cost_expected_usd=costs.expected if costs.is_known else None,
         cost_worst_usd=Decimal(costs.worst_pico) / 10**12 if costs.is_known else None,
         lines=tuple(lines),
+        errors=errors,
     )
 
 
 def _line(
-    case_id: str, expectation: Expectation, chosen: Route, begun: Verdict | OpenExpectation
+    case_id: str, expectation: Expectation, chosen: Route, begun: Verdict | OpenExpectation | None
 ) -> PlanLine:
     return PlanLine(
         case_id=case_id,

@@ -19,8 +19,8 @@ from tiered_eval.text.polarity import doubt_at, kept_cues
 __all__ = ["Classification"]
 
 _MOST_PLACES = 200
-_WORDS = frozenset("AI")
-"""Letters that are words too."""
+_ARTICLE = re.compile(r"(?<=\bA)\s+[a-z]|(?<=\bI)(?:\s+[a-z]|['’])")
+"""What makes a capital a word: "A dog", "I am"."""
 
 
 class Classification(SelectingScorer):
@@ -93,7 +93,7 @@ def _decided(chosen: LabelAt, right: set[str | None], given: Given) -> Outcome:
 
 def _none_named(text: str, labels: Sequence[str]) -> Outcome:
     """No label is named as one; a capital by itself may be, as in "It is A or B"."""
-    letters = [label for label in labels if len(label) == 1 and label not in _WORDS]
-    if letters and re.search(rf"\b(?:{'|'.join(map(re.escape, letters))})\b", text):
+    letters = "".join(re.escape(label) for label in labels if len(label) == 1)
+    if letters and any(not _ARTICLE.match(text, at.end()) for at in re.finditer(rf"\b[{letters}]\b", text)):
         return Outcome("unsure", "a letter stands there, but not as a choice")
     return Outcome("fail", "chooses none of the labels", 0.0)

@@ -6,6 +6,7 @@ that everybody knows; a month alone is a part of it, and 10/11 may be two days, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,7 +48,25 @@ class DateValue(SelectingScorer):
             if not doubt:
                 return Outcome("pass", "the day", 1.0, evidence)
             unsure = unsure or Outcome("unsure", doubt, None, evidence)
+        if unsure is None and (hint := _hint(given.text, wanted)):
+            unsure = Outcome(
+                "unsure", "a day without its month or year", None, evidence_of(given.text, *hint)
+            )
         return unsure or Outcome("fail", "another date" if readings else "there is no date", 0.0)
+
+
+_FIGURES = re.compile(r"(?<![\w./-])(\d{1,2})(?:[./-](\d{1,2})|st|nd|rd|th)\b(?![./-]?\w)")
+
+
+def _hint(text: str, wanted: Sequence[Day]) -> tuple[int, int] | None:
+    """Where figures stand that may mean the day: "10/21", "21.10", "the 21st"."""
+    for match in _FIGURES.finditer(text):
+        figures = {int(figure) for figure in match.groups() if figure}
+        for day in wanted:
+            parts = {day.day, day.month} if match[2] else {day.day}
+            if day.day is not None and figures == parts:
+                return match.span()
+    return None
 
 
 def _likeness(

@@ -12,12 +12,16 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Evidence, Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, graded
+from tiered_eval.text.json_in_text import parse_json_text
 from tiered_eval.text.json_values import is_list, is_same
 
 __all__ = ["ToolCall"]
 
 _MESSAGE_PARTS = frozenset({"choices", "role", "content", "finish_reason", "stop_reason"})
 """An answer of an API has these, and no ``tool_calls`` where no tool was called."""
+
+_NAMES = ("name", "tool", "tool_name")
+_ARGUMENTS = ("arguments", "args", "input", "parameters")
 
 
 class ToolCall(SelectingScorer):
@@ -69,7 +73,20 @@ def _made(given: Given) -> Sequence[Mapping[str, Any]] | None:
         return () if not _MESSAGE_PARTS.isdisjoint(given.subject.case.fields) else None
     if isinstance(calls, Mapping):
         calls = [calls]
-    return [call if isinstance(call, Mapping) else {"name": call} for call in calls]
+    return [_one_shape(call) for call in calls] if is_list(calls) else None
+
+
+def _one_shape(call: Any) -> Mapping[str, Any]:
+    """``{name, arguments}`` of a call, whatever API it came from; arguments may be written as JSON."""
+    if not isinstance(call, Mapping):
+        return {"name": call}
+    function = call.get("function")
+    inner = function if isinstance(function, Mapping) else call
+    name = next((inner[key] for key in _NAMES if key in inner), function)
+    arguments = next((inner[key] for key in _ARGUMENTS if key in inner), None)
+    if isinstance(arguments, str) and (parsed := parse_json_text(arguments)):
+        arguments = parsed.value
+    return {"name": name, "arguments": arguments}
 
 
 def _agrees(made: Mapping[str, Any], wanted: Mapping[str, Any], rule: str) -> bool:

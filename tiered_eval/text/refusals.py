@@ -70,10 +70,12 @@ _CAUTION = _compiled(
     | suicid\w* | crisis | hotline
     )"""
 )
-_PLAIN = {**str.maketrans("’‘ʼ", "'''"), **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
+_PLAIN: dict[int, str] = {ord(mark): "'" for mark in "’‘ʼ"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 """Apostrophes, and halves of characters, which RE2 cannot read."""
 
 
+_EMPTY = re.compile(r"\W*(?:no|nope|never)?\W*", re.IGNORECASE)
+"""Nothing, or a word that may be an answer as well as a refusal."""
 _PRAISE = re.compile(r"[^.!?\n]{0,60}\benough\b|\s+but\b", re.IGNORECASE)
 
 
@@ -100,7 +102,7 @@ def find_refusal(text: str) -> Refusal:
     caution = _CAUTION.search(plain)
     if caution is not None:
         return Refusal("unclear", *caution.span())
-    if not plain.strip():
+    if _EMPTY.fullmatch(plain):
         return Refusal("unclear", 0, 0)
     return Refusal("answers", 0, 0)
 
