@@ -15,6 +15,7 @@ import click
 
 from tiered_eval import __version__
 from tiered_eval.cli.audit import audit
+from tiered_eval.cli.calibrate import calibrate
 from tiered_eval.cli.compare import compare
 from tiered_eval.cli.export import export
 from tiered_eval.cli.import_ import import_
@@ -57,7 +58,7 @@ def app() -> None:
     """Score LLM outputs with the cheapest check that is good enough, and never spend above the cap."""
 
 
-for _command in (run, plan, lint, show, scorers, audit, compare, export, import_, label, import_suite):
+for _command in (run, plan, lint, show, scorers, audit, compare, export, import_, label, import_suite, calibrate):
     app.add_command(_command)
 
 

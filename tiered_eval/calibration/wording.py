@@ -1,0 +1,75 @@
+"""What a calibration says to people, in plain lines.
+
+The one idea: the promise in its exact words, what it rests on, what it saves, and the next step; never a figure that the
+test did not bear out. Used by the command line; the reports print the first line of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tiered_eval.calibration.calibrate import Forecast
+from tiered_eval.calibration.certificate import ANY_KIND, Certificate, Grant
+from tiered_eval.calibration.promise import NOT_PROMISED
+
+__all__ = ["certificate_lines", "certified_line", "forecast_lines"]
+
+WORTH_ASKING = 0.02
+"""More labels are recommended where they are expected to decide so much more."""
+
+
+def certified_line(certificate: Certificate, grant: Grant) -> str:
+    """One line for reports: what is certified, with which confidence, by how many labels."""
+    promise = certificate.promise
+    scope = "" if grant.kind == ANY_KIND else f"{grant.kind}: "
+    who = "human" if promise.label_source == "human" else "top judge"
+    rests_on = f"confidence {1 - grant.delta:.0%}, {grant.n:,} labels, {grant.cases:,} cases"
+    if grant.tau is None:
+        return f"{scope}nothing certified ({rests_on}): everything escalates"
+    if promise.alpha is None:
+        return f"{scope}certified: at most {promise.relative or 0:.1%} below the top judge on everything ({rests_on})"
+    return f"{scope}certified: early verdicts differ from {who} in <= {promise.alpha:.1%} ({rests_on})"
+
+
+def certificate_lines(certificate: Certificate) -> Iterator[str]:
+    """The promise, what it rests on, and what it saves."""
+    if certificate.refusal is not None:
+        yield f"Nothing certified: {certificate.refusal}."
+        return
+    yield from certificate.in_words()
+    yield NOT_PROMISED
+    yield ""
+    for grant in certificate.grants:
+        yield certified_line(certificate, grant)
+        if grant.tau is not None and grant.step is not None:
+            tiers = ", ".join(f"{name} {share:.0%}" for name, share in grant.by_tier.items())
+            yield f"  decided early: {grant.step.n / grant.n:.0%} of the labels ({tiers}), {grant.step.errors} of them wrong"
+            yield f"  expected cost: {grant.cost:.0%} of sending everything to the top tier"
+        elif not grant.steps:
+            yield "  no threshold had a chance with so few labels, or with scores that say so little"
+        else:
+            step = grant.steps[0]
+            yield f"  the first threshold failed: {step.errors} of {step.n} early verdicts were wrong"
+    design = (
+        "a shipped design" if certificate.design_source not in ("human", "top_judge") else "labels of its own"
+    )
+    yield f"design: {design} ({certificate.design_source}, {certificate.n_design:,} labels)"
+
+
+def forecast_lines(found: Sequence[Forecast]) -> Iterator[str]:
+    """What these labels, and more of them, can be expected to bring; the first forecast is of what is there."""
+    if not found:
+        return
+    now, *more = found
+    yield f"expected of {now.labels:,} labels: {_expected(now)}"
+    helpful = [one for one in more if one.share >= now.share + WORTH_ASKING]
+    for one in helpful:
+        yield f"with {one.labels - now.labels:,} more: {_expected(one)}"
+    if not helpful:
+        yield "more labels would hardly decide more: the scores are the limit"
+
+
+def _expected(one: Forecast) -> str:
+    if one.share <= 0.0:
+        return f"nothing certified (chance of any: {one.power:.0%})"
+    return f"about {one.share:.0%} decided early, at {one.cost:.0%} of the cost"

@@ -1,0 +1,300 @@
+"""``tiered-eval calibrate``: from labels to a certificate that lets early checks decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tiered_eval.cli.options import FOLDER, SHARE, USD, prices_from
+from tiered_eval.cli.output import say
+
+if TYPE_CHECKING:
+    from tiered_eval.calibration.calibrate import ShippedDesign
+    from tiered_eval.calibration.labels import Label, TierSpec
+    from tiered_eval.calibration.reading import LabelRow
+
+__all__ = ["calibrate"]
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_MORE = (1.5, 2.0, 4.0)
+"""Times the labels that are there: for how many a forecast is made."""
+
+
+@click.command(short_help="Certify how often early checks are right.")
+@click.argument("labels", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option(
+    "--alpha",
+    type=SHARE,
+    metavar="SHARE",
+    help="Largest share of wrong early verdicts (default: 5%, unless --relative is given).",
+)
+@click.option(
+    "--delta",
+    type=SHARE,
+    default="10%",
+    show_default=True,
+    metavar="SHARE",
+    help="Probability that the promise fails.",
+)
+@click.option("--alpha-pass", type=SHARE, metavar="SHARE", help="Largest share of wrong early passes.")
+@click.option(
+    "--tier-alpha",
+    type=SHARE,
+    metavar="SHARE",
+    help="Largest share of wrong verdicts of every early tier by itself.",
+)
+@click.option(
+    "--relative",
+    type=SHARE,
+    metavar="SHARE",
+    help="Agree with the labels at most so much less than the top judge on everything; needs --top.",
+)
+@click.option("--per-kind", is_flag=True, help="A promise of its own for each kind.")
+@click.option(
+    "--top",
+    metavar="NAME",
+    help="The recorded judge that takes what is not decided early (default: people do).",
+)
+@click.option(
+    "--cost",
+    "costs",
+    multiple=True,
+    metavar="NAME=SHARE",
+    help="Cost of a recorded judge over that of the top tier. Repeat it; one that is not named is left out.",
+)
+@click.option(
+    "--proxy",
+    is_flag=True,
+    help="Take the top judge's verdicts for labels; what is promised is agreement with it.",
+)
+@click.option(
+    "--judge",
+    multiple=True,
+    metavar="MODEL",
+    help="For --proxy: buy verdicts of this judge, provider:model, for rows with texts.",
+)
+@click.option("--max-cost", type=USD, metavar="USD", help="For --judge: hard cap in US dollars.")
+@click.option(
+    "--price",
+    multiple=True,
+    metavar="MODEL=IN,OUT",
+    help="Price of a model, US dollars a million tokens in and out. Repeatable.",
+)
+@click.option("--prices", type=_FILE, metavar="FILE", help="File of prices, JSON or YAML.")
+@click.option(
+    "--embedder",
+    metavar="NAME",
+    default="none",
+    show_default=True,
+    help="Score with an embedder too: local:, openai:MODEL, ...",
+)
+@click.option(
+    "--home",
+    type=FOLDER,
+    metavar="DIR",
+    help="Folder of ledger and cache (default: .tiered_eval beside LABELS).",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="For the split and the orders of betting."
+)
+@click.option(
+    "--out",
+    type=_FILE,
+    default=Path("certificate.json"),
+    show_default=True,
+    metavar="FILE",
+    help="Where the certificate goes.",
+)
+@click.option("--plot", type=_FILE, metavar="FILE", help="Draw the tested thresholds as SVG.")
+@click.option(
+    "--forecast-only", is_flag=True, help="Say what these labels and more can be expected to bring, and stop."
+)
+def calibrate(
+    labels: Path,
+    alpha: float | None,
+    delta: float,
+    alpha_pass: float | None,
+    tier_alpha: float | None,
+    relative: float | None,
+    per_kind: bool,
+    top: str | None,
+    costs: Sequence[str],
+    proxy: bool,
+    judge: Sequence[str],
+    max_cost: Decimal | None,
+    price: Sequence[str],
+    prices: Path | None,
+    embedder: str,
+    home: Path | None,
+    seed: int,
+    out: Path,
+    plot: Path | None,
+    forecast_only: bool,
+) -> int:
+    """Find how much may be decided early, from LABELS, a JSONL or CSV file of labelled expectations.
+
+    A row has id, kind, human (true where the expectation is met), and either scores or response and expected. The certificate
+    says what was promised, what it rests on, and from which scores; where nothing can be certified everything escalates.
+    """
+    import asyncio
+    from datetime import UTC, datetime
+
+    from tiered_eval.calibration.calibrate import calibrate as certify
+    from tiered_eval.calibration.calibrate import forecast
+    from tiered_eval.calibration.certificate import save_certificate
+    from tiered_eval.calibration.promise import Promise
+    from tiered_eval.calibration.reading import read_labels
+    from tiered_eval.calibration.wording import certificate_lines, forecast_lines
+
+    promise = Promise(
+        alpha=0.05 if alpha is None and relative is None else alpha,
+        delta=delta,
+        alpha_pass=alpha_pass,
+        tier_alpha=tier_alpha,
+        relative=relative,
+        per_kind=per_kind,
+        label_source="top_judge" if proxy else "human",
+        seed=seed,
+    )
+    _check(promise.relative, top, proxy=proxy, judge=judge)
+    rows = read_labels(labels, top=top)
+    config = _Scoring(judge, max_cost, price, prices, embedder, home or labels.parent / ".tiered_eval", top)
+    found, embedder_id = asyncio.run(config.scored(rows))
+    if proxy:
+        found = [replace(label, met=label.top) for label in found if label.top is not None]
+    tiers = _tiers(found, top, costs)
+    shipped = _shipped(found, tiers)
+    sizes = [round(len(found) * times) for times in (1.0, *_MORE)]
+    for line in forecast_lines(forecast(found, tiers, promise, sizes, shipped=shipped)):
+        say(line)
+    if forecast_only:
+        return 0
+    certificate = certify(
+        found,
+        tiers,
+        promise,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        fingerprints=_fingerprints(tiers, embedder_id),
+        shipped=shipped,
+    )
+    say("")
+    for line in certificate_lines(certificate):
+        say(line)
+    save_certificate(certificate, out)
+    say(f"written: {out}")
+    if plot is not None and certificate.grants and promise.alpha is not None:
+        from tiered_eval.calibration.plot import path_as_svg
+
+        plot.write_text(path_as_svg(certificate.grants[0], promise.alpha), encoding="utf-8")
+        say(f"drawn: {plot}")
+    return 0
+
+
+def _check(relative: float | None, top: str | None, *, proxy: bool, judge: Sequence[str]) -> None:
+    """Refuse options that cannot be meant together.
+
+    Raises:
+        UsageError: they are such.
+    """
+    if relative is not None and (top is None or proxy):
+        raise click.UsageError(
+            "--relative compares with a top judge: name it with --top, and let people label"
+        )
+    if proxy and top is None and not judge:
+        raise click.UsageError(
+            "--proxy takes labels from a top judge: name a recorded one with --top, or buy them with --judge"
+        )
+    if judge and not proxy:
+        raise click.UsageError("--judge buys labels, and is for --proxy only")
+
+
+class _Scoring:
+    """What is needed to make scores, and to buy labels, for rows that hold texts."""
+
+    def __init__(
+        self,
+        judge: Sequence[str],
+        max_cost: Decimal | None,
+        price: Sequence[str],
+        prices: Path | None,
+        embedder: str,
+        home: Path,
+        top: str | None,
+    ) -> None:
+        from tiered_eval.config import RunConfig
+
+        self._config = RunConfig(
+            judges=tuple(judge),
+            embedder=embedder,
+            max_cost_usd=max_cost,
+            home=home,
+            prices=prices_from(price, prices),
+            mode="live",
+        )
+
+    async def scored(self, rows: Sequence[LabelRow]) -> tuple[list[Label], str | None]:
+        """The labels with all scores, and the embedder that made some of them."""
+        from tiered_eval.calibration.collecting import ask_top_judge, label_scores
+        from tiered_eval.runner import Evaluator
+
+        if all(row.case is None for row in rows):
+            return [row.label for row in rows], None
+        async with Evaluator(self._config) as evaluator:
+            labels = await label_scores(rows, evaluator)
+            bought = await ask_top_judge(rows, evaluator) if self._config.judges else {}
+            assert evaluator.services is not None
+            embedder_id = evaluator.services.embedder_id
+        return [replace(label, top=bought.get(label.id, label.top)) for label in labels], embedder_id
+
+
+def _tiers(labels: Sequence[Label], top: str | None, costs: Sequence[str]) -> list[TierSpec]:
+    """Free scores, the embedding, then judges by their cost, and the top tier.
+
+    Raises:
+        UsageError: a cost cannot be read, or names a score that no label has.
+    """
+    from tiered_eval.calibration.collecting import EMBEDDING_SCORE
+    from tiered_eval.calibration.features import FEATURES
+    from tiered_eval.calibration.labels import TierSpec
+
+    known = {name for label in labels for name in label.scores}
+    tiers = []
+    if known & set(FEATURES):
+        tiers.append(TierSpec(name="free", scores=FEATURES, cost=0.0))
+    if EMBEDDING_SCORE in known:
+        tiers.append(TierSpec(name="embedding", scores=(EMBEDDING_SCORE,), cost=0.0))
+    judges = []
+    for text in costs:
+        name, _, share = text.partition("=")
+        if name not in known:
+            raise click.UsageError(
+                f"--cost {text}: no label has a score {name!r}; there are {', '.join(sorted(known))}"
+            )
+        judges.append(TierSpec(name=name, scores=(name,), cost=SHARE.convert(share, None, None)))
+    tiers += sorted(judges, key=lambda tier: tier.cost)
+    if not tiers:
+        raise click.UsageError(
+            f"name the early checks with --cost NAME=SHARE; the labels have {', '.join(sorted(known)) or 'no scores'}"
+        )
+    return [*tiers, TierSpec(name=top or "top", scores=(), cost=1.0)]
+
+
+def _shipped(labels: Sequence[Label], tiers: Sequence[TierSpec]) -> ShippedDesign | None:
+    """The shipped design, if it knows all kinds and all tiers."""
+    from tiered_eval.calibration.shipped import shipped_design
+
+    return shipped_design(tiers, {label.kind for label in labels})
+
+
+def _fingerprints(tiers: Sequence[TierSpec], embedder_id: str | None) -> dict[str, str]:
+    """What made the scores; a recorded judge is known by its name only."""
+    from tiered_eval.calibration.collecting import run_fingerprints
+
+    judges = {tier.name: tier.name for tier in tiers[:-1] if tier.name not in ("free", "embedding")}
+    made = run_fingerprints(embedder_id, judges)
+    return {tier.name: made.get(tier.name, "recorded") for tier in tiers[:-1]}
