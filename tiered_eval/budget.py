@@ -113,6 +113,21 @@ class Budget:
                 self._serve_waiting()
             raise
 
+    def find_room(self, bound: int) -> Reservation | None:
+        """Set ``bound`` aside if there is room now: for calls that leave together, and cannot wait for each other."""
+        if self._waiting or not self._fits(bound):
+            return None
+        return self._take(bound)
+
+    def take_over(self, bound: int) -> Reservation:
+        """What was set aside before by a process that is no more, whatever room there is."""
+        return self._take(bound)
+
+    @property
+    def has_outstanding(self) -> bool:
+        """May anything be given back yet?"""
+        return self._outstanding > 0
+
     def exceeded(self, wanted: int) -> BudgetExceeded:
         """The refusal of ``wanted``, with all four amounts in dollars."""
         self._refused += 1

@@ -31,7 +31,7 @@ from tiered_eval.errors import (
 from tiered_eval.ledger import Busy, Claim, Kept, Ledger, NoRoom
 from tiered_eval.pricing import dollars_from_pico, usd_from_pico
 
-__all__ = ["Attempts"]
+__all__ = ["Attempts", "exceeded"]
 
 log = logging.getLogger(__name__)
 
@@ -79,6 +79,8 @@ class Attempts:
         self._stopped_providers: dict[str, ProviderError] = {}
         self._refusal: TieredEvalError | None = None
         self._overrun_models: set[str] = set()
+        self.when_busy: Callable[[], Awaitable[None]] | None = None
+        """Awaited when another process holds a call: it may be one that is dead, whose batch can be taken over."""
 
     def refuse_new_calls(self, why: TieredEvalError) -> None:
         """Let no further attempt leave; those in flight go on."""
@@ -104,7 +106,9 @@ class Attempts:
             if isinstance(answer, Bought | Kept):
                 return answer
             if isinstance(answer, NoRoom) and not answer.reserved:
-                raise _exceeded(claim, answer)
+                raise exceeded(claim, answer)
+            if isinstance(answer, Busy) and self.when_busy is not None:
+                await self.when_busy()
             # Another process makes this call, or holds the money that is left: look again in a while.
             await self._sleep(self._rng.uniform(0.5, 1.0) * min(POLL_CAP_S, POLL_BASE_S * 2.0**polls))
             polls = min(polls + 1, 16)
@@ -248,7 +252,7 @@ class Attempts:
             )
 
 
-def _exceeded(claim: Claim, room: NoRoom) -> BudgetExceeded:
+def exceeded(claim: Claim, room: NoRoom) -> BudgetExceeded:
     """The refusal of the ledger, which knows what other processes spent in the same scope."""
     return BudgetExceeded(
         cap_usd=usd_from_pico(claim.cap or 0),

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from tiered_eval.budget import Budget
 from tiered_eval.calls.attempts import Attempts
+from tiered_eval.calls.batches import BatchedCalls
 from tiered_eval.calls.books import Books
 from tiered_eval.calls.breaker import Breaker
 from tiered_eval.calls.embedding import batches_of, embedding_job, joined
@@ -45,7 +46,7 @@ from tiered_eval.errors import (
 )
 from tiered_eval.ledger import Kept, Ledger
 from tiered_eval.pricing import PriceBook, pico_from_usd, usd_from_pico
-from tiered_eval.providers.base import EmbeddingProvider, Provider
+from tiered_eval.providers.base import BatchProvider, EmbeddingProvider, Provider
 from tiered_eval.records import Completed, EmbeddingReply, ModelReply, ModelRequest
 
 __all__ = ["Gateway"]
@@ -81,6 +82,10 @@ class Gateway:
         scope: what the cap is on; runs that share a scope share its cap. Takes ``run``, or the killed run's.
         mode: ``live``; ``offline`` answers from kept replies only; ``replay`` asks the provider ``replay``.
         pack: may questions about one response share a call? ``auto`` where that is cheaper, or at most so many.
+        uses_batches: calls travel in the vendors' batches, where they have them.
+        waits_for_left_behind: a batch of an earlier run that was killed is waited for; else, if it has not ended, its
+            calls count as unknown and are made again.
+        open_batch_provider: finds a vendor's batches by its prefix; None where it has none.
         seed: orders the questions that share a call.
         concurrency: most calls open at once.
         request_timeout_s: bound on one attempt.
@@ -102,6 +107,9 @@ class Gateway:
         scope: str | None = None,
         mode: Mode = "live",
         pack: Pack = "never",
+        uses_batches: bool = False,
+        waits_for_left_behind: bool = True,
+        open_batch_provider: Callable[[str], BatchProvider | None] = lambda prefix: None,
         seed: int = 0,
         concurrency: int = 64,
         request_timeout_s: float = 120.0,
@@ -153,6 +161,23 @@ class Gateway:
         )
         self.jobs = Jobs(vendors=self._vendors, prices=prices, now=now, nonce=nonce)
         self._packer = Packer(self, pack=pack, seed=seed) if most_in_a_pack(pack) > 1 else None
+        self._batches = BatchedCalls(
+            is_used=uses_batches,
+            waits_for_left_behind=waits_for_left_behind,
+            books=self._books,
+            budget=self._budget,
+            tally=self.tally,
+            attempts=self._attempts,
+            vendors=self._vendors,
+            prices=prices,
+            open_provider=open_batch_provider,
+            buy_alone=self._tried,
+            deadline_s=deadline_s,
+            sleep=sleep,
+            now=now,
+            nonce=nonce,
+        )
+        self._attempts.when_busy = self._batches.adopt_again
         self._breaker = Breaker(clock)
         self._flights: Flights[_Answer] = Flights()
         self._unusable = 0
@@ -175,6 +200,7 @@ class Gateway:
         if self._packer is not None:
             await self._packer.aclose()
         await self._flights.aclose()
+        await self._batches.aclose()
         await self._vendors.aclose()
         await self._books.aclose()
 
@@ -277,7 +303,7 @@ class Gateway:
             provider_wait_s=self.tally.provider_wait_s,
             coalesced=self.tally.coalesced,
             damaged_replies=self._unusable + (ledger.damaged_replies if ledger is not None else 0),
-            warnings=(*self._books.warnings, *self._attempts.warnings),
+            warnings=(*self._books.warnings, *self._batches.warnings, *self._attempts.warnings),
         )
 
     # ── kept replies ─────────────────────────────────────────────────────────────────────────────
@@ -389,11 +415,11 @@ class Gateway:
             distrusted = got.seal
 
     async def buy(self, job: Job[ModelReply], distrusted: bytes | None = None) -> Bought[ModelReply] | Kept:
-        """Make a call, attempt after attempt; or give the reply that another process bought meanwhile.
+        """Make a call, in a batch or attempt after attempt; or give the reply that another process bought meanwhile.
 
         ``distrusted`` is the seal of a kept reply that could not be read. Raises what ``complete`` does.
         """
-        return await self._tried(job, distrusted)
+        return await self._batches.buy(job, distrusted)
 
     async def _tried(self, job: Job[Reply], distrusted: bytes | None) -> Bought[Reply] | Kept:
         """Attempts until one succeeds, within the deadline of the run; an open one is lost at the deadline."""

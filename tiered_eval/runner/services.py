@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
@@ -19,7 +19,13 @@ from tiered_eval.calls import Gateway, most_in_a_pack, provider_of
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, EmbedderMissing, JudgeMissing
 from tiered_eval.pricing import PriceBook
-from tiered_eval.providers.registry import ProviderSettings, open_embedding_provider, open_provider
+from tiered_eval.providers.registry import (
+    ProviderSettings,
+    has_batches,
+    open_batch_provider,
+    open_embedding_provider,
+    open_provider,
+)
 from tiered_eval.records import Completed, ModelReply, ModelRequest, Spend, Tier
 from tiered_eval.scorers.base import Services
 
@@ -167,6 +173,7 @@ async def open_services(
     suite: str | None = None,
     deadline: float | None,
     clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> LiveServices:
     """The services that a run's options ask for; its judges have been checked.
 
@@ -192,11 +199,17 @@ async def open_services(
         cap_usd=config.max_cost_usd,
         mode=config.mode,
         pack=config.pack if config.mode != "replay" else "never",
+        uses_batches=config.uses_batches,
+        waits_for_left_behind=config.batch != "never",
+        open_batch_provider=lambda prefix: (
+            open_batch_provider(prefix, settings=settings) if has_batches(prefix) else None
+        ),
         seed=config.seed,
         concurrency=config.concurrency,
         request_timeout_s=config.request_timeout_s,
         deadline_s=lambda: None if deadline is None else deadline - clock(),
         clock=clock,
+        sleep=sleep,
     )
     await gateway.check_models(config.judges)
     judges, keyless = _with_keys(config, settings)
