@@ -113,25 +113,29 @@ class Glance:
         """What one run says; None where that may hang on what stands before it."""
         start = run.start()
         if start not in self._read:
-            self._read[start] = self._read_run(run) if self._stands_alone(run) else None
+            self._read[start] = self._read_run(run)
         return self._read[start]
 
+    def _read_run(self, run: re.Match[str]) -> Sequence[Reading] | None:
+        ordinary = _ordinary_reading(run)
+        if ordinary is not None:
+            return (ordinary,)
+        if not self._stands_alone(run):
+            return None
+        page = self._page = self._page or Page(self._text)
+        return [mark if isinstance(mark, Reading) else reading_of(page, mark) for mark in page.marks_at(run)]
+
     def _stands_alone(self, run: re.Match[str]) -> bool:
+        """Has what one run says nothing to do with what was read before it?"""
         text, (start, end) = self._text, run.span()
         before = text[start - 1 : start]
         if before == "$":
             before = text[start - 2 : start - 1]
-        if before not in _BEFORE:
+        # A hyphen behind letters joins the number to them alone: behind a unit it may be a range, and no such text is plain.
+        if before not in _BEFORE and not (before == "-" and text[start - 2 : start - 1].isalpha()):
             return False
         # The number of a list item: one only if those before it are.
         return text[end : end + 1] not in (".", ")") or not LINE_START.search(text, max(0, start - 14), start)
-
-    def _read_run(self, run: re.Match[str]) -> Sequence[Reading]:
-        ordinary = _ordinary_reading(run)
-        if ordinary is not None:
-            return (ordinary,)
-        page = self._page = self._page or Page(self._text)
-        return [mark if isinstance(mark, Reading) else reading_of(page, mark) for mark in page.marks_at(run)]
 
 
 def _digits_in(text: str) -> str:
@@ -140,6 +144,7 @@ def _digits_in(text: str) -> str:
 
 _NO_LIMIT = "(?!(?:or|and|at|give) |minimum|max|tops|ish|approx)"
 _WORD_AFTER = re.compile(rf" {_NO_LIMIT}([a-z]{{3,}})(?=$|[,.;:!?\n]| {_NO_LIMIT})")
+"""A word behind a number, and no limit ("or more", "at least") behind either."""
 
 
 def _ordinary_reading(run: re.Match[str]) -> Reading | None:
