@@ -88,7 +88,21 @@ shine:shone|shoot:shot|sing:sang sung|sink:sank sunk|sit:sat|sleep:slept|speak:s
 steal:stole stolen|stick:stuck|strike:struck stricken|swear:swore sworn|swim:swam swum|take:took taken|teach:taught
 tear:tore torn|tell:told|think:thought|throw:threw thrown|understand:understood|wake:woke woken|wear:wore worn
 weave:wove woven|win:won|write:wrote written|man:men|woman:women|child:children|person:people|foot:feet|tooth:teeth
-goose:geese|mouse:mice|life:lives|wife:wives|knife:knives|leaf:leaves|half:halves|wolf:wolves|shelf:shelves
+add:added adding adds|arise:arose arisen|awake:awoke awoken|beat:beaten|bear:borne|bend:bent|bid:bade bidden|bite:bitten
+bleed:bled|blow:blew blown|breed:bred|burn:burnt|cling:clung|creep:crept|deal:dealt|dig:dug|dream:dreamt|dwell:dwelt
+err:erred erring|eye:eyed eyeing|feed:fed|fling:flung|forbid:forbade forbidden|foresee:foresaw foreseen
+forgive:forgave forgiven|free:freed|kneel:knelt|lean:leant|leap:leapt|learn:learnt|light:lit|mislead:misled
+mistake:mistook mistaken|misunderstand:misunderstood|overcome:overcame|overhear:overheard|override:overrode overridden
+overrun:overran|overtake:overtook overtaken|overthrow:overthrew overthrown|owe:owed owing|plead:pled|prove:proven
+rebuild:rebuilt|repay:repaid|rewrite:rewrote rewritten|see:seeing|sew:sewn|show:shown|shrink:shrank shrunk|slide:slid
+smell:smelt|sow:sown|speed:sped|spell:spelt|spill:spilt|spin:spun|spit:spat|spoil:spoilt|spring:sprang sprung
+sting:stung|stride:strode|strive:strove striven|string:strung|sue:sued suing|sweep:swept|swell:swollen|swing:swung
+tie:tied tying|tread:trod trodden|undergo:underwent undergone|undertake:undertook undertaken|undo:undid undone
+uphold:upheld|use:used using uses|vie:vied vying|weep:wept|withdraw:withdrew withdrawn|withhold:withheld
+withstand:withstood|agree:agreed|disagree:disagreed|guarantee:guaranteed
+analysis:analyses|appendix:appendices|axis:axes|calf:calves|crisis:crises|criterion:criteria|hypothesis:hypotheses
+index:indices|loaf:loaves|matrix:matrices|ox:oxen|phenomenon:phenomena|self:selves|thesis:theses|thief:thieves
+vertex:vertices|goose:geese|mouse:mice|life:lives|wife:wives|knife:knives|leaf:leaves|half:halves|wolf:wolves|shelf:shelves
 """
 """Base to its irregular forms. Comparatives are left out: "better" is another claim than "good"."""
 _IRREGULAR = {
@@ -105,7 +119,9 @@ _KEPT = frozenset(
 _CONTRACTED = {"ca": "can", "wo": "will", "sha": "shall"}
 _ACCENTS = re.compile("[\u0300-\u036f]")
 """Marks on Latin, Greek and Cyrillic letters; those of Japanese and Indic scripts make another letter."""
-_DOUBLE = re.compile(r"([bdfgmnprtz])\1\Z")
+_LONG_L = re.compile(r"([aeiouy]\w*[^aeiouy]\w*[aeiouy]l)l\Z")
+"""The end of a word of two syllables: "controlled" and "control", "install" and "instal" are written with one or two."""
+_DOUBLE = re.compile(r"([bdgmnprtz])\1\Z")
 
 
 def fold(text: str) -> str:
@@ -132,19 +148,21 @@ def stem(word: str) -> str:
 def _without_suffix(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
     if word.endswith(("sses", "shes", "ches", "xes", "zes")):
         return word[:-2]
     if word.endswith("s") and not word.endswith(("ss", "us", "is", "os")):
         word = word[:-1]
         if word in _KEPT:
             return word
-    for suffix in ("ing", "ied", "ed"):
+    if word.endswith("eed"):
+        return word
+    for suffix in ("ing", "ed"):
         base = word[: -len(suffix)]
         if word.endswith(suffix) and len(base) >= 2 and any(vowel in base for vowel in "aeiouy"):
-            if suffix == "ied":
-                return base + "y"
-            return _DOUBLE.sub(r"\1", base).removesuffix("e")
-    return word.removesuffix("e") if len(word) > 3 else word
+            return _LONG_L.sub(r"\1", _DOUBLE.sub(r"\1", base)).removesuffix("e")
+    return _LONG_L.sub(r"\1", word).removesuffix("e") if len(word) > 3 else word
 
 
 def tokens(text: str) -> tuple[Token, ...]:
