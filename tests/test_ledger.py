@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from tiered_eval.errors import ConfigError, LedgerError
-from tiered_eval.ledger import Busy, Claim, Granted, Kept, Ledger, NoRoom, RunEntry, Totals, files
+from tiered_eval.ledger import Busy, Claim, Granted, Kept, Ledger, NoRoom, RunEntry, Totals, files, periods
 from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, connect, kind_of_mount
 
 
@@ -686,6 +686,7 @@ class Books(RuleBasedStateMachine):
             self.reserved,
         )
         assert totals.settled + totals.unknown + totals.reserved <= self.cap
+        assert list(periods.disagreements(self.ledger._reader)) == []
 
     def teardown(self) -> None:
         if hasattr(self, "ledger"):

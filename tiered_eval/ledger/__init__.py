@@ -10,22 +10,28 @@ from tiered_eval.ledger.entries import (
     Granted,
     Kept,
     NoRoom,
+    Resolution,
     RunEntry,
     Totals,
     UnknownCall,
     shares_of,
 )
+from tiered_eval.ledger.periods import CAP_PERIODS, Cap, CapPeriod
 
 __all__ = [
+    "CAP_PERIODS",
     "BatchEntry",
     "BatchLine",
     "Busy",
+    "Cap",
+    "CapPeriod",
     "Claim",
     "ClaimAnswer",
     "Granted",
     "Kept",
     "Ledger",
     "NoRoom",
+    "Resolution",
     "RunEntry",
     "Totals",
     "UnknownCall",

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tiered_eval.errors import LedgerError
+from tiered_eval.errors import ConfigError, LedgerError
 from tiered_eval.ledger import batches
 from tiered_eval.ledger.entries import (
     BatchEntry,
@@ -30,6 +30,7 @@ from tiered_eval.ledger.entries import (
     Granted,
     Kept,
     NoRoom,
+    Resolution,
     RunEntry,
     Totals,
     UnknownCall,
@@ -37,19 +38,18 @@ from tiered_eval.ledger.entries import (
     shares_of,
 )
 from tiered_eval.ledger.files import connect, open_checked, write_witness
-from tiered_eval.ledger.owner import Owner, is_alive, remove_dead_locks
+from tiered_eval.ledger.moving import MOVE_TO_LOST, lose_all_of, lose_orphans, move
+from tiered_eval.ledger.owner import Owner, is_alive
+from tiered_eval.ledger.periods import find_full, label_of
+from tiered_eval.ledger.resolving import UNKNOWN, resolve
 from tiered_eval.ledger.writer import Writer
 
 __all__ = ["Ledger"]
 
 KEPT = "key, model, payload, cost, seal, at"
 CHARGE_ROW = """
-INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at)
-SELECT key, scope, run, model, kind, attempt, ?, ?, ? FROM call WHERE key = ?
-"""
-MOVE_TO_LOST = """
-INSERT INTO lost (key, scope, run, model, kind, attempt, bound, why, at)
-SELECT key, scope, run, model, kind, attempt, bound, ?, ? FROM call WHERE {where}
+INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at, sent_at)
+SELECT key, scope, run, model, kind, attempt, ?, ?, ?, sent_at FROM call WHERE key = ?
 """
 NOTE = "note:"
 """Begins the names of notes, so that none can be taken for the ledger's own."""
@@ -88,7 +88,7 @@ class Ledger:
         """
         connection = open_checked(home)
         try:
-            _lose_orphans(connection, home / "locks", now())
+            lose_orphans(connection, home / "locks", now())
             write_witness(connection, home)
             return cls(home, connection, now=now)
         except (sqlite3.Error, OSError) as error:
@@ -152,13 +152,21 @@ class Ledger:
 
     def unknown_calls(self, *, run: str | None = None, limit: int = 1000) -> list[UnknownCall]:
         """Calls that may have been billed without an answer, latest first."""
-        where, values = ("", ()) if run is None else ("WHERE run = ?", (run,))
-        rows = self._read(
-            f"SELECT key, run, model, attempt, bound, why, at FROM lost {where} ORDER BY id DESC LIMIT ?",
-            (*values, limit),
-        )
-        names = ("key", "run", "model", "attempt", "bound", "why", "at")
+        where, values = ("", ()) if run is None else ("AND run = ?", (run,))
+        rows = self._read(f"{UNKNOWN} {where} ORDER BY id DESC LIMIT ?", (*values, limit))
+        names = ("number", "key", "run", "model", "kind", "attempt", "bound", "why", "at", "sent_at")
         return [UnknownCall(**dict(zip(names, row, strict=True))) for row in rows]
+
+    def resolve(self, resolutions: Sequence[Resolution]) -> None:
+        """Settle unknown calls, all of them or none. Blocks for one commit.
+
+        Raises:
+            ConfigError: there is no such unknown call, or it has been settled before.
+            LedgerError: it cannot be written.
+        """
+        problem = self._writer.wait_for(lambda connection: resolve(connection, resolutions, self._now()))
+        if problem is not None:
+            raise ConfigError(f"{self.path}: {problem}; nothing was settled")
 
     def runs(self, *, limit: int = 100) -> list[RunEntry]:
         """Runs, latest first."""
@@ -226,9 +234,10 @@ class Ledger:
         """Book a cost without a reply to keep: an unreadable answer, or vectors, which live elsewhere."""
 
         def work(connection: sqlite3.Connection) -> None:
+            sent_at = self._sent_at(connection, claim)
             held = self._let_go(connection, claim)
-            _move(connection, claim.scope, reserved=-claim.bound if held else 0)
-            self._charge(connection, claim, cost, why)
+            move(connection, claim.scope, reserved=-claim.bound if held else 0)
+            self._charge(connection, claim, cost, why, sent_at)
 
         return self._writer.submit(work)
 
@@ -239,7 +248,7 @@ class Ledger:
             where, held = self._held(claim)
             connection.execute(MOVE_TO_LOST.format(where=where), (why, self._now(), *held))
             if self._let_go(connection, claim):
-                _move(connection, claim.scope, unknown=claim.bound, reserved=-claim.bound)
+                move(connection, claim.scope, unknown=claim.bound, reserved=-claim.bound)
 
         return self._writer.submit(work)
 
@@ -248,7 +257,7 @@ class Ledger:
 
         def work(connection: sqlite3.Connection) -> None:
             if self._let_go(connection, claim):
-                _move(connection, claim.scope, reserved=-claim.bound)
+                move(connection, claim.scope, reserved=-claim.bound)
 
         return self._writer.submit(work)
 
@@ -280,7 +289,7 @@ class Ledger:
         """Forget a batch. A call of it that has not been ended may have been billed, and is lost for that reason."""
 
         def work(connection: sqlite3.Connection) -> None:
-            _lose_all_of(connection, batches.owner_of(name), self._now(), why)
+            lose_all_of(connection, batches.owner_of(name), self._now(), why)
             batches.forget(connection, name)
 
         return self._writer.submit(work)
@@ -343,20 +352,21 @@ class Ledger:
             ).fetchone()
             if row is not None and (answer := self._answer_from(connection, claim, row)) is not None:
                 return answer
-        room = self._room(connection, claim)
+        at = self._now()
+        room = _room(connection, claim, at)
         if room is not None:
             return room
         questions = ((claim.key, claim.kind), *claim.others)
         for (key, kind), bound in zip(questions, shares_of(claim.bound, len(questions)), strict=True):
             connection.execute(
-                "INSERT INTO call (key, scope, run, model, kind, state, bound, owner, attempt, at) "
-                "VALUES (?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?)",
+                "INSERT INTO call (key, scope, run, model, kind, state, bound, owner, attempt, at, sent_at) "
+                "VALUES (?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?, ?)",
                 (
                     *(key, claim.scope, claim.run, claim.model, kind, bound),
-                    *(self._owner_of(claim), claim.attempt, self._now()),
+                    *(self._owner_of(claim), claim.attempt, at, at),
                 ),
             )
-        _move(connection, claim.scope, reserved=claim.bound)
+        move(connection, claim.scope, reserved=claim.bound)
         return Granted(claim=claim)
 
     def _settle(
@@ -369,7 +379,7 @@ class Ledger:
         where, held = self._held(claim)
         still_held = connection.execute(f"SELECT count(*) FROM call WHERE {where}", held).fetchone()[0]
         if not still_held:
-            self._charge(connection, claim, cost, "settled after its claim had ended")
+            self._charge(connection, claim, cost, "settled after its claim had ended", None)
             return
         for key, share, payload, seal in answers:
             if payload is None:
@@ -381,7 +391,7 @@ class Ledger:
                     "WHERE key = ?",
                     (share, payload, seal, self._now(), self._owner.name, key),
                 )
-        _move(connection, claim.scope, settled=cost, reserved=-claim.bound)
+        move(connection, claim.scope, settled=cost, reserved=-claim.bound)
 
     def _answer_from(
         self, connection: sqlite3.Connection, claim: Claim, row: Sequence[object]
@@ -399,29 +409,22 @@ class Ledger:
             return None
         if owner == self._owner.name or batches.is_batch(str(owner)) or is_alive(self._locks, str(owner)):
             return Busy(owner=str(owner))
-        _lose_all_of(connection, str(owner), self._now(), "its process ended")
+        lose_all_of(connection, str(owner), self._now(), "its process ended")
         return None
 
-    def _room(self, connection: sqlite3.Connection, claim: Claim) -> NoRoom | None:
-        """None if the claim fits under the cap: spent and reserved are read in the transaction that reserves."""
-        connection.execute("INSERT OR IGNORE INTO budget VALUES (?, 0, 0, 0)", (claim.scope,))
-        settled, unknown, reserved = connection.execute(
-            "SELECT settled, unknown, reserved FROM budget WHERE scope = ?", (claim.scope,)
-        ).fetchone()
-        if claim.cap is None or settled + unknown + reserved + claim.bound <= claim.cap:
-            return None
-        return NoRoom(settled=settled, unknown=unknown, reserved=reserved)
-
-    def _charge(self, connection: sqlite3.Connection, claim: Claim, cost: int, why: str) -> None:
+    def _charge(
+        self, connection: sqlite3.Connection, claim: Claim, cost: int, why: str, sent_at: str | None
+    ) -> None:
+        at = self._now()
         connection.execute(
-            "INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at, sent_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(claim.key, claim.scope, claim.run, claim.model, claim.kind, claim.attempt),
-                *(cost, why, self._now()),
+                *(cost, why, at, sent_at or at),
             ),
         )
-        _move(connection, claim.scope, settled=cost)
+        move(connection, claim.scope, settled=cost)
 
     def _held(self, claim: Claim) -> tuple[str, tuple[object, ...]]:
         """What finds the rows of a claim that has not ended: a condition, and its values."""
@@ -430,6 +433,12 @@ class Ledger:
 
     def _owner_of(self, claim: Claim) -> str:
         return self._owner.name if claim.batch is None else batches.owner_of(claim.batch)
+
+    def _sent_at(self, connection: sqlite3.Connection, claim: Claim) -> str | None:
+        """When a claim that is still held was granted."""
+        where, held = self._held(claim)
+        row = connection.execute(f"SELECT sent_at FROM call WHERE {where} LIMIT 1", held).fetchone()
+        return None if row is None else row[0]
 
     def _let_go(self, connection: sqlite3.Connection, claim: Claim) -> bool:
         """Remove a claim that is still held; False where it has ended already."""
@@ -451,44 +460,24 @@ def _run_entry(row: Sequence[Any]) -> RunEntry:
     return RunEntry(**dict(zip(names, row, strict=True)))
 
 
+def _room(connection: sqlite3.Connection, claim: Claim, at: str) -> NoRoom | None:
+    """None if the claim fits under every cap: what is spent and reserved is read in the transaction that reserves."""
+    connection.execute("INSERT OR IGNORE INTO budget VALUES (?, 0, 0, 0)", (claim.scope,))
+    settled, unknown, reserved = connection.execute(
+        "SELECT settled, unknown, reserved FROM budget WHERE scope = ?", (claim.scope,)
+    ).fetchone()
+    if claim.cap is not None and settled + unknown + reserved + claim.bound > claim.cap:
+        return NoRoom(settled=settled, unknown=unknown, reserved=reserved)
+    found = find_full(connection, claim.caps, claim.bound, at)
+    if found is None:
+        return None
+    cap, (settled, unknown, reserved) = found
+    return NoRoom(settled=settled, unknown=unknown, reserved=reserved, cap=cap.amount, on=label_of(cap, at))
+
+
 def _kept(row: Sequence[object]) -> Kept | None:
     """The reply of a row, or None when its checksum does not fit."""
     key, model, payload, cost, seal, at = row
     if not isinstance(payload, str) or not isinstance(cost, int) or seal != seal_of(str(key), payload):
         return None
     return Kept(key=str(key), model=str(model), payload=payload, cost=cost, seal=bytes(seal), at=str(at))
-
-
-def _move(
-    connection: sqlite3.Connection, scope: str, *, settled: int = 0, unknown: int = 0, reserved: int = 0
-) -> None:
-    connection.execute(
-        "UPDATE budget SET settled = settled + ?, unknown = unknown + ?, reserved = reserved + ? WHERE scope = ?",
-        (settled, unknown, reserved, scope),
-    )
-
-
-def _lose_orphans(connection: sqlite3.Connection, locks: Path, at: str) -> None:
-    """Book the calls in flight of processes that are no more as unknown."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        owners = connection.execute("SELECT DISTINCT owner FROM call WHERE state = 'reserved'").fetchall()
-        # What travels in a batch is at the vendor, and can still be fetched.
-        dead = [owner for (owner,) in owners if not batches.is_batch(owner) and not is_alive(locks, owner)]
-        for owner in dead:
-            _lose_all_of(connection, owner, at, "its process ended")
-        connection.execute("COMMIT")
-    except (sqlite3.Error, OSError):
-        connection.execute("ROLLBACK")
-        raise
-    remove_dead_locks(locks)
-
-
-def _lose_all_of(connection: sqlite3.Connection, owner: str, at: str, why: str) -> None:
-    where = "owner = ? AND state = 'reserved'"
-    for scope, bound in connection.execute(
-        f"SELECT scope, sum(bound) FROM call WHERE {where} GROUP BY scope", (owner,)
-    ).fetchall():
-        _move(connection, scope, unknown=bound, reserved=-bound)
-    connection.execute(MOVE_TO_LOST.format(where=where), (why, at, owner))
-    connection.execute(f"DELETE FROM call WHERE {where}", (owner,))

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tiered_eval.ledger.periods import Cap
+
 __all__ = [
     "BatchEntry",
     "BatchLine",
@@ -15,6 +17,7 @@ __all__ = [
     "Granted",
     "Kept",
     "NoRoom",
+    "Resolution",
     "RunEntry",
     "Totals",
     "UnknownCall",
@@ -44,6 +47,8 @@ class Claim:
     not at all; each answer is kept under its own key."""
     batch: str | None = None
     """Name of the batch that the call travels in: it then belongs to the batch, and outlives the process."""
+    caps: tuple[Cap, ...] = ()
+    """Caps next to the scope's: on a day, a month or a suite. The call must fit under each."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -78,11 +83,15 @@ class Busy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoRoom:
-    """The scope's cap has no room for the bound."""
+    """A cap has no room for the bound: the scope's, or one of the others."""
 
     settled: int
     unknown: int
     reserved: int
+    cap: int | None = None
+    """The cap that is full, where it is not the scope's."""
+    on: str | None = None
+    """What that cap is on, for people."""
 
 
 ClaimAnswer: TypeAlias = Granted | Kept | Busy | NoRoom
@@ -111,6 +120,24 @@ class UnknownCall:
     bound: int
     why: str
     at: str
+    """When it was given up, in UTC: for the call of a killed process, when the ledger was opened next."""
+    number: int = 0
+    """Names it, for ``tiered-eval ledger resolve``."""
+    sent_at: str = ""
+    """When it was claimed, just before it left, in UTC."""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What became of a call that was unknown."""
+
+    number: int
+    """Of the unknown call."""
+    cost: int | None
+    """Pico-dollars that it was billed; None where it was not billed."""
+    source: str
+    """How that is known, such as the name of the provider's usage export."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

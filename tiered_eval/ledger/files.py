@@ -12,15 +12,17 @@ import os
 import sqlite3
 import time
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 
 from tiered_eval.errors import ConfigError, LedgerError
+from tiered_eval.ledger import periods
 
 __all__ = ["APPLICATION_ID", "FORMAT", "connect", "kind_of_mount", "open_checked", "write_witness"]
 
 APPLICATION_ID = 0x7E5A_1ED6
 """Marks the file as ours, for ``file(1)`` and for us."""
-FORMAT = 2
+FORMAT = 3
 BUSY_TIMEOUT_S = 30.0
 NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs"}
 """Their locks are not to be relied on, which SQLite's documentation of WAL says as well."""
@@ -69,7 +71,7 @@ SUMS = """
 SELECT
     (SELECT coalesce(sum(cost), 0) FROM call WHERE state = 'settled')
         + (SELECT coalesce(sum(cost), 0) FROM charge),
-    (SELECT coalesce(sum(bound), 0) FROM lost),
+    (SELECT coalesce(sum(bound), 0) FROM lost WHERE id NOT IN (SELECT lost FROM resolved)),
     (SELECT coalesce(sum(bound), 0) FROM call WHERE state = 'reserved')
 """
 
@@ -210,12 +212,14 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version == 0:
-            _make_tables(connection, SCHEMA)
+            _make_tables(connection, SCHEMA.split(";"))
             connection.execute("INSERT INTO meta VALUES ('id', ?)", (uuid.uuid4().hex,))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        if version < FORMAT:
-            _make_tables(connection, BATCH_SCHEMA)
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
+        if version < 2:
+            _make_tables(connection, BATCH_SCHEMA.split(";"))
+        if version < 3:
+            _make_tables(connection, periods.STATEMENTS)
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
     except sqlite3.Error:
         if connection.in_transaction:
@@ -223,8 +227,8 @@ def _bring_up_to_date(connection: sqlite3.Connection) -> None:
         raise
 
 
-def _make_tables(connection: sqlite3.Connection, schema: str) -> None:
-    for statement in filter(str.strip, schema.split(";")):
+def _make_tables(connection: sqlite3.Connection, statements: Iterable[str]) -> None:
+    for statement in filter(str.strip, statements):
         connection.execute(statement)
 
 

@@ -1,0 +1,56 @@
+"""Money that changes its state inside a transaction: the sums of a scope, and calls that were lost.
+
+All functions run inside a transaction of the ledger's writer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from tiered_eval.ledger import batches
+from tiered_eval.ledger.owner import is_alive, remove_dead_locks
+
+__all__ = ["MOVE_TO_LOST", "lose_all_of", "lose_orphans", "move"]
+
+MOVE_TO_LOST = """
+INSERT INTO lost (key, scope, run, model, kind, attempt, bound, why, at, sent_at)
+SELECT key, scope, run, model, kind, attempt, bound, ?, ?, sent_at FROM call WHERE {where}
+"""
+
+
+def move(
+    connection: sqlite3.Connection, scope: str, *, settled: int = 0, unknown: int = 0, reserved: int = 0
+) -> None:
+    """Add to the sums of a scope."""
+    connection.execute(
+        "UPDATE budget SET settled = settled + ?, unknown = unknown + ?, reserved = reserved + ? WHERE scope = ?",
+        (settled, unknown, reserved, scope),
+    )
+
+
+def lose_all_of(connection: sqlite3.Connection, owner: str, at: str, why: str) -> None:
+    """Whatever an owner has in flight may have been billed."""
+    where = "owner = ? AND state = 'reserved'"
+    for scope, bound in connection.execute(
+        f"SELECT scope, sum(bound) FROM call WHERE {where} GROUP BY scope", (owner,)
+    ).fetchall():
+        move(connection, scope, unknown=bound, reserved=-bound)
+    connection.execute(MOVE_TO_LOST.format(where=where), (why, at, owner))
+    connection.execute(f"DELETE FROM call WHERE {where}", (owner,))
+
+
+def lose_orphans(connection: sqlite3.Connection, locks: Path, at: str) -> None:
+    """Book the calls in flight of processes that are no more as unknown, in a transaction of its own."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        owners = connection.execute("SELECT DISTINCT owner FROM call WHERE state = 'reserved'").fetchall()
+        # What travels in a batch is at the vendor, and can still be fetched.
+        dead = [owner for (owner,) in owners if not batches.is_batch(owner) and not is_alive(locks, owner)]
+        for owner in dead:
+            lose_all_of(connection, owner, at, "its process ended")
+        connection.execute("COMMIT")
+    except (sqlite3.Error, OSError):
+        connection.execute("ROLLBACK")
+        raise
+    remove_dead_locks(locks)
