@@ -166,16 +166,17 @@ def _savings(design: Design, table: Table, alpha: float) -> tuple[float, ...]:
 
 
 def _tau_at(design: Design, levels: Levels, error: float) -> float:
-    """The largest ``tau`` of a grid with a mean predicted error of the early verdicts of at most ``error``."""
+    """About the largest ``tau`` with a mean predicted error of the early verdicts of at most ``error``; -1 if there is none."""
     import numpy as np
 
     lowest = levels.level.min(axis=0)
-    lowest = lowest[np.isfinite(lowest)]
-    best = -1.0
-    if not len(lowest):
-        return best
-    for tau in np.unique(np.quantile(lowest, np.linspace(0.0, 1.0, 101))):
-        decided = route_at(design, levels, float(tau))
-        if decided.early.any() and decided.error[decided.early].mean() <= error:
-            best = float(tau)
-    return best
+    lowest = np.sort(lowest[np.isfinite(lowest)])
+    low, high = -1, len(lowest)
+    while high - low > 1:
+        middle = (low + high) // 2
+        decided = route_at(design, levels, float(lowest[middle]))
+        if decided.error[decided.early].mean() <= error:
+            low = middle
+        else:
+            high = middle
+    return float(lowest[low]) if low >= 0 else -1.0

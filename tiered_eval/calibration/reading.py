@@ -18,8 +18,9 @@ from typing import Any
 
 from tiered_eval.calibration.labels import Label
 from tiered_eval.catalogue import KINDS
-from tiered_eval.errors import ConfigError
-from tiered_eval.records import Case, Expectation
+from tiered_eval.errors import ConfigError, SuiteError
+from tiered_eval.records import Case, Expectation, Match
+from tiered_eval.suite.single import read_expectation
 
 __all__ = ["LabelRow", "read_labels"]
 
@@ -166,19 +167,42 @@ def _case(row: Mapping[str, Any], identity: str, kind: str) -> Case:
     if not values:
         raise ValueError("`expected` is missing: the value, or a list of values")
     question = row.get("question")
-    expectation = Expectation(
-        id="0",
-        kind=kind,
-        values=values,
-        match="any" if kind in _ANY_OF else "all",
-        options={"scanned": True} if str(row.get("scanned", "")).lower() in _TRUE else {},
-    )
+    options = _object(row, "options")
+    if str(row.get("scanned", "")).lower() in _TRUE:
+        options["scanned"] = True
+    match = _match(row, kind)
+    expectation = Expectation(id="0", kind=kind, values=values, match=match)
+    if options:
+        try:
+            expectation = read_expectation(kind, list(values), match=match, options=options)
+        except SuiteError as fault:
+            raise ValueError(f"the options: {fault}") from None
     return Case(
         id=identity,
         response=row["response"],
         input=str(question) if question is not None else None,
+        fields=_object(row, "fields"),
         expectations=(expectation,),
     )
+
+
+def _match(row: Mapping[str, Any], kind: str) -> Match:
+    match row.get("match"):
+        case "any":
+            return "any"
+        case "all":
+            return "all"
+        case None | "":
+            return "any" if kind in _ANY_OF else "all"
+        case other:
+            raise ValueError(f"`match` is any or all, found {other!r}")
+
+
+def _object(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = row.get(name) or {}
+    if not isinstance(value, dict):
+        raise ValueError(f"`{name}` is an object of name and value")
+    return dict(value)
 
 
 def _digest(text: str) -> str:
