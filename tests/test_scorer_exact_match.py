@@ -26,6 +26,7 @@ ROWS = [
     ("café", "cafe", "fail", "another word without its accent"),
     ("don't", "don’t", "pass", "a curly apostrophe"),
     ("won't", "wont", "fail", "the apostrophe is a part of the word"),
+    ("5", "~5", "fail", "about five"),
     ("C", "C++", "fail", "a sign that is a part of the name"),
     ("Portland OR Seattle", "Portland", "fail", "an OR inside a value is text"),
     ("Portland, OR", "portland OR", "pass", "the comma is punctuation, the OR a state"),

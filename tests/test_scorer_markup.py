@@ -91,3 +91,9 @@ def test_an_unknown_dialect_is_an_error():
     """The suite is wrong, and no response is blamed for it."""
     with pytest.raises(ConfigError, match="dialect"):
         state({"is-sql": {"dialect": "klingon"}}, "SELECT 1")
+
+
+@pytest.mark.parametrize("name", ["is-xml", "is-html", "is-sql"])
+def test_what_is_too_long_is_not_parsed(name: str):
+    """Beyond the limit nobody waits, and nothing is guessed."""
+    assert state(name, f"<p>{'x' * 2_000_001}</p>") == "unsure"

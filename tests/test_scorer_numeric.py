@@ -51,6 +51,7 @@ PICKED = [
     ({"value": 2, "currency": "USD"}, "2 items, $1,299.50", "fail", "by currency, and another"),
     ({"value": 99, "label": "total"}, "Net 80, tax 19, total: 99", "pass", "by label"),
     ({"value": 80, "label": "total"}, "Net 80, tax 19, total: 99", "fail", "by label, and another"),
+    ({"value": 80, "label": "total"}, "subtotal: 80, total: 99", "fail", "a label is no piece of a word"),
     ({"value": 99, "label": "total"}, "Net 80, sum 99", "unsure", "the label is not there"),
     ({"value": 19, "position": 2}, "80, 19, 99", "pass", "by position"),
     ({"value": 99, "position": -1}, "80, 19, 99", "pass", "from the end"),

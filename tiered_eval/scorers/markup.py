@@ -60,15 +60,19 @@ class _Form(SelectingScorer):
         raise NotImplementedError
 
 
+def _too_long(limit: int) -> Outcome:
+    return Outcome("unsure", f"more than {limit:,} characters, which are not parsed")
+
+
 class IsXml(_Form):
     """Is the response one well-formed XML document? ``elements`` must be in it."""
 
     name = "is-xml"
     reason = "well-formed XML"
 
-    def fault(self, text: str, options: Mapping[str, Any]) -> str | None:
+    def fault(self, text: str, options: Mapping[str, Any]) -> str | Outcome | None:
         if len(text) > _LONGEST:
-            return f"more than {_LONGEST:,} characters"
+            return _too_long(_LONGEST)
         seen: set[str] = set()
         parser = expat.ParserCreate()
         parser.StartElementHandler = lambda name, attributes: seen.add(name)
@@ -95,9 +99,9 @@ class IsHtml(_Form):
     name = "is-html"
     reason = "HTML"
 
-    def fault(self, text: str, options: Mapping[str, Any]) -> str | None:
+    def fault(self, text: str, options: Mapping[str, Any]) -> str | Outcome | None:
         if len(text) > _LONGEST:
-            return f"more than {_LONGEST:,} characters"
+            return _too_long(_LONGEST)
         if not (text.startswith("<") and text.endswith(">")):
             return "there is text outside of its elements" if "<" in text else "there is no element"
         reader = _Tags()
@@ -162,7 +166,7 @@ class IsSql(_Form):
             ConfigError: the dialect is unknown, or the package for it is not installed.
         """
         if len(text) > _LONGEST_SQL:
-            return f"more than {_LONGEST_SQL:,} characters"
+            return _too_long(_LONGEST_SQL)
         statements = _statements(text, str(options.get("dialect") or ""))
         if isinstance(statements, str):
             return statements

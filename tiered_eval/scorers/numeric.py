@@ -88,12 +88,11 @@ def _picked(readings: Sequence[Reading], text: str, options: Mapping[str, Any]) 
 
 def _is_labelled(reading: Reading, label: str, text: str) -> bool:
     """Is it the first number behind the label, in the same sentence?"""
-    start = max(0, reading.start - _LABEL_REACH - len(label))
-    before = text[start : reading.start]
-    found = before.casefold().rfind(label.casefold())
-    if found < 0:
+    before = text[max(0, reading.start - _LABEL_REACH - len(label)) : reading.start]
+    ends = [at.end() for at in re.finditer(rf"(?<!\w){re.escape(label)}(?!\w)", before, re.IGNORECASE)]
+    if not ends:
         return False
-    between = before[found + len(label) :]
+    between = before[ends[-1] :]
     return not _SENTENCE_END.search(between) and not any(character.isdigit() for character in between)
 
 

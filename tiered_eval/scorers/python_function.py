@@ -76,6 +76,8 @@ def find_function(name: str) -> Callable[..., Any]:
 def _read(said: Any, name: str, options: Mapping[str, Any]) -> Outcome:
     if isinstance(said, Outcome):
         return said
+    if hasattr(said, "item") and not isinstance(said, Mapping):
+        said = said.item()  # a number of numpy's, which is neither bool nor float
     reason = f"{name} said so"
     score: Any = said
     if isinstance(said, Mapping):

@@ -15,9 +15,10 @@ from tiered_eval.text.normalise import normalise, normalise_cased
 
 __all__ = ["plain_answer"]
 
+LONGEST_KEPT = 200
 _AROUND = re.compile(
-    r"""(?<!\w)(?!\.\d)[.,;:!?"'()\[\]{}*_`~…¿¡]+     # before a word, but not the point of .5
-      | [.,;:!?"'()\[\]{}*_`~…]+(?!\w)              # behind a word
+    r"""(?<!\w)(?!\.\d)[.,;:!?"'()\[\]{}*_`…¿¡]+     # before a word, but not the point of .5
+      | [.,;:!?"'()\[\]{}*_`…]+(?!\w)              # behind a word
       | (?<!\S)-(?=\s|$)                            # a bullet or a dash by itself
       | (?<=[\s(])-(?=\s|$)""",
     re.VERBOSE,
@@ -25,11 +26,18 @@ _AROUND = re.compile(
 _THOUSANDS = re.compile(r"(?<![\w.,])([-+$€£]?\d{1,3})((?:,\d{3})+)(?![\w,]|\.\d{3}(?!\d))")
 
 
-@lru_cache(maxsize=4096)
 def plain_answer(text: str, *, is_cased: bool = False) -> str:
     """What is compared of an answer."""
+    # Long responses are not kept: thousands of them would be a suite in memory.
+    return _kept(text, is_cased) if len(text) <= LONGEST_KEPT else _plain(text, is_cased)
+
+
+def _plain(text: str, is_cased: bool) -> str:
     folded = (normalise_cased if is_cased else normalise)(text).text
     if not folded.isalnum():
         folded = _THOUSANDS.sub(lambda number: number[1] + number[2].replace(",", ""), folded)
         folded = _AROUND.sub(" ", folded)
     return " ".join(folded.split())
+
+
+_kept = lru_cache(maxsize=4096)(_plain)

@@ -17,6 +17,8 @@ __all__ = ["Address", "find_addresses", "parse_address"]
 _URL = re.compile(
     r"(?i)(?:https?://|www\.)[^\s<>\"“”`{}|\\^]+|(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]{0,62})\.)+[a-z]{2,24}(?:[:/?#][^\s<>\"“”`{}|\\^]*)?"
 )
+LONGEST = 2_048
+"""Characters of an address; what follows is no part of one."""
 _TRAILING = ".,;:!?'’*_~…"
 _TRACKING = re.compile(r"(?:utm_\w+|fbclid|gclid|msclkid|mc_[ce]id)\Z", re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443}
@@ -50,7 +52,8 @@ class Address(NamedTuple):
 def find_addresses(text: str) -> Iterator[tuple[int, int]]:
     """Where addresses stand, without the punctuation of the sentence around them."""
     for match in _URL.finditer(text):
-        start, end = match.span()
+        start = match.start()
+        end = min(match.end(), start + LONGEST)
         while end > start and _is_outside(text[start:end]):
             end -= 1
         yield start, end
