@@ -7,12 +7,14 @@ import io
 import json
 import os
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tiered_eval.calibration.reading import read_labels
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError
 from tiered_eval.people import HumanVerdicts, item_id, item_of, verdicts_for
@@ -516,8 +518,29 @@ class TestLabels:
             "expected": ["Reads warmly"],
             "match": "all",
         }
-        assert (rows[1]["human"], rows[1]["second"]) == (False, True)
+        assert (rows[1]["human"], rows[1]["human_2"]) == (False, True)
         assert len(rows) == 2
+
+    def test_calibration_reads_them(self, tmp_path: Path):
+        """A label is read as the same claim on the same response; one on `not-x` as the opposite label of `x`."""
+        plain = make_case(
+            "It took 45 days.",
+            make_expectation("must-contain", "45", options={"unit": "days", "tolerance": Decimal("0.5")}),
+        )
+        turned = make_case("Hello!", replace(manual(), negated=True))
+        store = store_with(tmp_path, plain, turned)
+        import_rows([row(identity, "pass") for identity in store.items()], store, at=AT)
+        path = tmp_path / "labels.jsonl"
+        path.write_text("".join(json.dumps(label) + "\n" for label in label_rows(store)))
+
+        first, second = read_labels(path)
+
+        assert first.case is not None
+        (read,) = first.case.expectations
+        assert (read.kind, read.values) == ("must-contain", ("45",))
+        assert dict(read.options) == {"unit": "days", "tolerance": Decimal("0.5")}
+        assert (first.label.met, first.case.response) == (True, "It took 45 days.")
+        assert (second.label.kind, second.label.met) == ("requirement", False)
 
 
 class TestAsking:

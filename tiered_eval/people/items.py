@@ -40,6 +40,8 @@ class Item:
     match: str = "all"
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Structured parts of the response."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the expectation that belong to the claim, such as ``unit``."""
 
 
 def item_of(case: Case, expectation: Expectation) -> Item:
@@ -55,6 +57,7 @@ def item_of(case: Case, expectation: Expectation) -> Item:
         values=expectation.values,
         match=expectation.match,
         fields=case.fields,
+        options=_claimed(expectation),
     )
 
 
@@ -63,7 +66,6 @@ def item_id(case: Case, expectation: Expectation) -> str:
 
     It begins with letters that no spreadsheet takes for a number.
     """
-    options = {name: value for name, value in expectation.options.items() if name not in _HOW}
     parts = [
         ID_VERSION,
         case.input,
@@ -72,7 +74,7 @@ def item_id(case: Case, expectation: Expectation) -> str:
         expectation.claim,
         list(expectation.values),
         expectation.match if len(expectation.values) > 1 else None,
-        options,
+        _claimed(expectation),
     ]
     text = json.dumps(parts, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=_plain)
     return f"te-{hashlib.sha256(text.encode('ascii')).hexdigest()[:32]}"
@@ -83,9 +85,7 @@ def claim_text(expectation: Expectation) -> str:
     joined = " / ".join(_in_words(value) for value in expectation.values if value is not None)
     if len(expectation.values) > 1:
         joined = f"{'any' if expectation.match == 'any' else 'all'} of: {joined}"
-    more = ", ".join(
-        f"{name}: {_in_words(value)}" for name, value in expectation.options.items() if name not in _HOW
-    )
+    more = ", ".join(f"{name}: {_in_words(value)}" for name, value in _claimed(expectation).items())
     shown = f"{joined} ({more})" if more else joined
     return f"{expectation.claim}: {shown}" if shown else expectation.claim
 
@@ -107,6 +107,8 @@ def item_to_json(item: Item) -> dict[str, Any]:
         data["match"] = item.match
     if item.fields:
         data["fields"] = _jsonable(item.fields)
+    if item.options:
+        data["options"] = _jsonable(item.options)
     return data
 
 
@@ -123,7 +125,13 @@ def item_from_json(data: Mapping[str, Any]) -> Item:
         values=tuple(data.get("values", ())),
         match=data.get("match", "all"),
         fields=data.get("fields", {}),
+        options=data.get("options", {}),
     )
+
+
+def _claimed(expectation: Expectation) -> dict[str, Any]:
+    """The options that say what is claimed."""
+    return {name: value for name, value in expectation.options.items() if name not in _HOW}
 
 
 def _in_words(value: Any) -> str:

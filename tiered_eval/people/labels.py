@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tiered_eval.catalogue import NEGATION
 from tiered_eval.people.items import Item, item_to_json
 from tiered_eval.people.store import Judgement, PeopleStore
 
@@ -18,7 +19,7 @@ __all__ = ["label_rows"]
 def label_rows(store: PeopleStore) -> Iterator[dict[str, Any]]:
     """The labels of a home as JSON values.
 
-    ``human`` is the first verdict, "the expectation is met"; ``second`` that of another person, where there is one.
+    ``human`` is the first verdict, "the expectation is met"; ``human_2`` that of another person, where there is one.
 
     Raises:
         ConfigError: the home cannot be read.
@@ -33,19 +34,22 @@ def label_rows(store: PeopleStore) -> Iterator[dict[str, Any]]:
 
 def _row(item: Item, judgements: list[Judgement]) -> dict[str, Any]:
     given = item_to_json(item)
+    kind = item.kind.removeprefix(NEGATION)
+    met = "pass" if kind == item.kind else "fail"  # "not-x is not met" is a label of x
     row: dict[str, Any] = {
         "id": item.id,
         "case": item.case_id,
-        "kind": item.kind,
-        "human": judgements[0].verdict == "pass",
+        "kind": kind,
+        "human": judgements[0].verdict == met,
     }
     if len(judgements) > 1:
-        row["second"] = judgements[1].verdict == "pass"
+        row["human_2"] = judgements[1].verdict == met
     if item.input is not None:
         row["question"] = item.input
     row["response"] = item.response
     row["expected"] = given.get("values", [])
     row["match"] = item.match
-    if item.fields:
-        row["fields"] = given["fields"]
+    for name in ("fields", "options"):
+        if name in given:
+            row[name] = given[name]
     return row
