@@ -22,10 +22,10 @@ from tiered_eval.providers.batch import (
     Batches,
     may_have_been_made,
     not_billed,
-    read_line,
     result_from,
     unbilled,
 )
+from tiered_eval.providers.batch_lines import read_line
 from tiered_eval.providers.failures import failure_from_error_in_reply
 from tiered_eval.providers.sdk import HttpReply
 from tiered_eval.providers.settings import ProviderSettings
@@ -113,13 +113,13 @@ class AnthropicBatches(Batches):
                 raise
             return state
 
-    async def _lines(self, handle: BatchHandle, timeout_s: float) -> AsyncGenerator[Any, None]:
+    async def _lines(self, handle: BatchHandle, timeout_s: float) -> AsyncGenerator[bytes, None]:
         # Asked for here and not at the address that the batch names: the key goes to the configured one only.
         path = self._path(BATCHES_PATH, handle.batch_id, "/results")
         with not_billed():
             async with aclosing(self._client.lines(path, model=handle.model, timeout_s=timeout_s)) as lines:
                 async for line in lines:
-                    yield read_line(line)
+                    yield line
 
     def _result(self, line: Mapping[str, Any], asked: Asked) -> BatchResult:
         custom_id, result = str(line["custom_id"]), line.get("result")
@@ -155,9 +155,9 @@ class AnthropicBatches(Batches):
         try:
             async with aclosing(self._lines(handle, timeout_s)) as lines:
                 async for line in lines:
-                    if isinstance(line, Mapping):
-                        ids.add(str(line.get("custom_id")))
-                        model = model or _model_in(line)
+                    if (value := read_line(line)) is not None:
+                        ids.add(str(value.get("custom_id")))
+                        model = model or _model_in(value)
         except ProviderRefused:
             return set(), ""  # Archived: what it was can no longer be known.
         return ids, model

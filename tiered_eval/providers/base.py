@@ -147,8 +147,8 @@ class BatchProvider(Protocol):
     ) -> AsyncIterator[BatchResult]:
         """What became of each item, in any order, once the batch has ended. May be read again.
 
-        A line that cannot be read comes with an empty id. An item about which the vendor says a second thing gets a
-        second result, an error: neither of the two can be believed.
+        Each item gets one result. If the vendor says two things about it, neither can be believed, and it is an error.
+        A line that cannot be read comes with an empty id.
 
         Args:
             items: by id. Their replies carry their nonces, and those without token counts are bounded by them; an
@@ -157,7 +157,7 @@ class BatchProvider(Protocol):
             timeout_s: of the vendor's time, not of the reader's.
 
         Raises:
-            ProviderError: the results cannot be had (yet), or break off; what came before is good.
+            ProviderError: the results cannot be had (yet), or break off.
         """
         ...
 

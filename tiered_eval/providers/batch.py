@@ -18,10 +18,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection,
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from tiered_eval.errors import ProviderError
 from tiered_eval.providers.base import BATCH_REQUEST_S
+from tiered_eval.providers.batch_lines import SHOWN, Lines
 from tiered_eval.providers.failures import unreadable
 from tiered_eval.providers.sdk import HttpReply, SdkClient
 from tiered_eval.records import (
@@ -40,7 +42,6 @@ __all__ = [
     "digest_of",
     "may_have_been_made",
     "not_billed",
-    "read_line",
     "result_from",
     "unbilled",
 ]
@@ -52,6 +53,7 @@ LIMITS = BatchLimits(items=50_000, bytes=64 * 2**20)
 """Anthropic takes 100,000 requests and 256 MB, OpenAI 50,000 and 200 MB (read on 2026-11-30). What is sent is held in
 memory, so ours are smaller."""
 
+_KEPT_IN_MEMORY = 32 * 2**20
 _CUSTOM_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _VENDOR_ID = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
@@ -106,8 +108,8 @@ class Batches(ABC):
         """Hand over; the answer is the batch."""
 
     @abstractmethod
-    def _lines(self, handle: BatchHandle, timeout_s: float) -> AsyncGenerator[Any, None]:
-        """The vendor's results, each a JSON value, or None for a line that is none."""
+    def _lines(self, handle: BatchHandle, timeout_s: float) -> AsyncGenerator[bytes, None]:
+        """The vendor's results."""
 
     @abstractmethod
     def _result(self, line: Mapping[str, Any], asked: Asked) -> BatchResult:
@@ -140,22 +142,21 @@ class Batches(ABC):
     ) -> AsyncIterator[BatchResult]:
         """What became of each item; see :class:`tiered_eval.providers.base.BatchProvider`.
 
-        With ``items`` each of them gets a result. An id that is not among them is passed on: it cost money.
+        All of it is taken in before the first result is given: only then is it sure that nothing is said twice.
         """
-        seen: dict[str, bytes] = {}
-        async with aclosing(self._lines(handle, timeout_s)) as lines:
-            async for line in lines:
-                custom_id = line.get("custom_id") if isinstance(line, Mapping) else None
-                if not isinstance(custom_id, str):
-                    yield self._unreadable_line(line, handle.model)
-                    continue
-                fingerprint = _fingerprint(line)
-                if (before := seen.setdefault(custom_id, fingerprint)) is not fingerprint:
-                    if before != fingerprint:
-                        yield self._conflict(custom_id, handle.model)
-                    continue
-                yield self._result(line, _asked((items or {}).get(custom_id), handle))
-        missing = [custom_id for custom_id in items or () if custom_id not in seen]
+        with SpooledTemporaryFile(max_size=_KEPT_IN_MEMORY) as file:
+            found = Lines(file)
+            async with aclosing(self._lines(handle, timeout_s)) as lines:
+                async for line in lines:
+                    found.take(line)
+            for text in found.unreadable:
+                yield self._error_of("", "a line of the results cannot be read", text, handle.model)
+            for custom_id in found.doubted:
+                why = "the results say two things about this item"
+                yield self._error_of(custom_id, why, custom_id, handle.model)
+            for custom_id, said in found.read():
+                yield self._result(said, _asked((items or {}).get(custom_id), handle))
+            missing = [custom_id for custom_id in items or () if not found.names(custom_id)]
         if missing:
             outcome, error = await self._unmentioned(handle, timeout_s)
             for custom_id in missing:
@@ -204,25 +205,13 @@ class Batches(ABC):
             raise ValueError(f"{vendor_id!r} is no id of {self.name}")
         return f"{base}/{vendor_id}{rest}"
 
-    def _conflict(self, custom_id: str, model: str) -> BatchResult:
-        error = self._unreadable("the results say two things about this item", custom_id, model)
+    def _error_of(self, custom_id: str, why: str, text: str, model: str) -> BatchResult:
+        error = self._unreadable(why, text, model)
         return BatchResult(custom_id=custom_id, outcome="errored", error=error)
-
-    def _unreadable_line(self, line: Any, model: str) -> BatchResult:
-        error = self._unreadable("a line of the results cannot be read", line, model)
-        return BatchResult(custom_id="", outcome="errored", error=error)
 
     def _unreadable(self, why: str, value: Any, model: str, request_id: str | None = None) -> ProviderError:
         text = value if isinstance(value, str) else json.dumps(value)
-        return unreadable(why, text[:10_000], model=model, request_id=request_id, scrub=self._client.scrub)
-
-
-def read_line(line: bytes) -> Any:
-    """A line of results as JSON; its text where it is none."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return line[:10_000].decode("utf-8", "replace")
+        return unreadable(why, text[:SHOWN], model=model, request_id=request_id, scrub=self._client.scrub)
 
 
 def result_from(custom_id: str, read: Callable[[], ModelReply]) -> BatchResult:
@@ -274,10 +263,6 @@ def not_billed() -> Iterator[None]:
 def digest_of(custom_ids: Collection[str]) -> str:
     """Names a set of items, to find their batch by."""
     return hashlib.sha256("\n".join(sorted(custom_ids)).encode("ascii")).hexdigest()
-
-
-def _fingerprint(line: Any) -> bytes:
-    return hashlib.sha256(json.dumps(line, sort_keys=True).encode("ascii")).digest()
 
 
 def _asked(item: BatchItem | None, handle: BatchHandle) -> Asked:

@@ -25,7 +25,6 @@ from tiered_eval.providers.batch import (
     digest_of,
     may_have_been_made,
     not_billed,
-    read_line,
     result_from,
     unbilled,
 )
@@ -153,7 +152,7 @@ class OpenAIBatches(Batches):
         path = self._path(BATCHES_PATH, handle.batch_id)
         return await self._client.get(path, model=handle.model, timeout_s=timeout_s)
 
-    async def _lines(self, handle: BatchHandle, timeout_s: float) -> AsyncGenerator[Any, None]:
+    async def _lines(self, handle: BatchHandle, timeout_s: float) -> AsyncGenerator[bytes, None]:
         with not_billed():
             answer = await self._batch(handle, timeout_s)
             state = self._state(answer, handle)
@@ -171,7 +170,7 @@ class OpenAIBatches(Batches):
                 lines = self._client.lines(path, model=handle.model, timeout_s=timeout_s)
                 async with aclosing(lines):
                     async for line in lines:
-                        yield read_line(line)
+                        yield line
 
     def _result(self, line: Mapping[str, Any], asked: Asked) -> BatchResult:
         custom_id, response, error = str(line["custom_id"]), line.get("response"), line.get("error")
