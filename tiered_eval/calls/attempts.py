@@ -79,8 +79,8 @@ class Attempts:
         self._stopped_providers: dict[str, ProviderError] = {}
         self._refusal: TieredEvalError | None = None
         self._overrun_models: set[str] = set()
-        self.when_busy: Callable[[], Awaitable[None]] | None = None
-        """Awaited when another process holds a call: it may be one that is dead, whose batch can be taken over."""
+        self.when_in_batch: Callable[[], Awaitable[None]] | None = None
+        """Awaited when a call travels in a batch of another process: one that has died is to be taken over."""
 
     def refuse_new_calls(self, why: TieredEvalError) -> None:
         """Let no further attempt leave; those in flight go on."""
@@ -107,8 +107,8 @@ class Attempts:
                 return answer
             if isinstance(answer, NoRoom) and not answer.reserved:
                 raise exceeded(claim, answer)
-            if isinstance(answer, Busy) and self.when_busy is not None:
-                await self.when_busy()
+            if isinstance(answer, Busy) and answer.is_in_batch and self.when_in_batch is not None:
+                await self.when_in_batch()
             # Another process makes this call, or holds the money that is left: look again in a while.
             await self._sleep(self._rng.uniform(0.5, 1.0) * min(POLL_CAP_S, POLL_BASE_S * 2.0**polls))
             polls = min(polls + 1, 16)

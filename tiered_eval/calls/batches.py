@@ -137,8 +137,9 @@ class BatchedCalls:
         """Take over the batches that killed runs left behind, once."""
         if self._adoption is None:
             self._adoption = asyncio.create_task(self._take_over())
-        await asyncio.wait({self._adoption})
-        if not self._adoption.cancelled() and (error := self._adoption.exception()) is not None:
+        adoption = self._adoption
+        await asyncio.wait({adoption})
+        if not adoption.cancelled() and (error := adoption.exception()) is not None:
             raise error.with_traceback(None)
 
     async def adopt_again(self) -> None:

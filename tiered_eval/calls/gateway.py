@@ -177,7 +177,7 @@ class Gateway:
             now=now,
             nonce=nonce,
         )
-        self._attempts.when_busy = self._batches.adopt_again
+        self._attempts.when_in_batch = self._batches.adopt_again
         self._breaker = Breaker(clock)
         self._flights: Flights[_Answer] = Flights()
         self._unusable = 0

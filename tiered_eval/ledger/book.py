@@ -408,7 +408,7 @@ class Ledger:
             connection.execute("DELETE FROM call WHERE key = ?", (key,))
             return None
         if owner == self._owner.name or batches.is_batch(str(owner)) or is_alive(self._locks, str(owner)):
-            return Busy(owner=str(owner))
+            return Busy(owner=str(owner), is_in_batch=batches.is_batch(str(owner)))
         lose_all_of(connection, str(owner), self._now(), "its process ended")
         return None
 

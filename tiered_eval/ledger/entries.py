@@ -76,9 +76,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Busy:
-    """Another living process is making this very call."""
+    """Another living process is making this very call, or it travels in a batch."""
 
     owner: str
+    is_in_batch: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
