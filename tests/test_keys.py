@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiered_eval.keys import content_key, recording_key
-from tiered_eval.records import ModelRequest
+from tiered_eval.keys import content_key, decision_key, recording_key
+from tiered_eval.records import DecisionQuestion, DecisionRequest, ModelRequest
 
 REQUEST = ModelRequest(
     system="Judge the response.",
@@ -102,6 +102,51 @@ def test_recording_does_not_depend_on_settings(why: str, change: dict[str, Any])
 def test_key_is_stable_over_releases():
     """Kept replies stay found: this value changes with KEY_VERSION only."""
     assert content_key(REQUEST, model=MODEL, origin=ORIGIN) == PINNED
+
+
+QUESTION = DecisionQuestion(name="a", kind="choice", instructions="Which?", options={"x": "one", "y": ""})
+DECISION = DecisionRequest(
+    system="Read it.", user=("DATA ", "Net 45."), questions=(QUESTION,), prompt="decision/requirement.v1#00"
+)
+DECISION_MODEL = "openai-decisions:gpt-6-luna"
+
+
+def key_of(
+    request: DecisionRequest = DECISION,
+    question: DecisionQuestion = QUESTION,
+    *,
+    model: str = DECISION_MODEL,
+    origin: str = ORIGIN,
+) -> str:
+    return decision_key(request, question, model=model, origin=origin)
+
+
+def test_whatever_can_change_a_decision_changes_its_key():
+    """Text, prompt, question, options and their order, model and place."""
+    keys = [
+        key_of(),
+        key_of(replace(DECISION, system="Read!")),
+        key_of(replace(DECISION, user=("DATA ", "Net 46."))),
+        key_of(replace(DECISION, prompt="decision/requirement.v2#11")),
+        key_of(question=replace(QUESTION, instructions="Which one?")),
+        key_of(question=replace(QUESTION, kind="score")),
+        key_of(question=replace(QUESTION, options={"y": "", "x": "one"})),
+        key_of(question=replace(QUESTION, options={"x": "one", "y": "two"})),
+        key_of(question=replace(QUESTION, options=None)),
+        key_of(model="openai-decisions:gpt-7-luna"),
+        key_of(origin="http://127.0.0.1:8000"),
+    ]
+
+    assert len(set(keys)) == len(keys)
+
+
+def test_key_of_a_decision_does_not_depend_on_its_company():
+    """An answer is found again whatever else is asked about the same text, and under whatever name."""
+    other = replace(QUESTION, name="b", instructions="Else?")
+    together = replace(DECISION, questions=(other, QUESTION), kind="requirement")
+
+    assert key_of(together) == key_of()
+    assert key_of(question=replace(QUESTION, name="c")) == key_of()
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=())), min_size=1, max_size=4))

@@ -4,8 +4,9 @@ The one idea: a key is a hash over *everything that can change the answer*, and 
 and the kind of the expectation are left out, so the same question asked again is found again; the order of
 a schema's properties is kept, since a model writes its reply in that order.
 
-Two keys: :func:`content_key` for what was paid for (this model, at this place, with these settings), and
-:func:`recording_key` for what was recorded by hand or from a call, which answers whoever asks the same question.
+Three keys: :func:`content_key` for what was paid for (this model, at this place, with these settings),
+:func:`decision_key` for one answer among those of a decision, and :func:`recording_key` for what was recorded by hand
+or from a call, which answers whoever asks the same question.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tiered_eval.records import ModelRequest
+from tiered_eval.records import DecisionQuestion, DecisionRequest, ModelRequest
 
-__all__ = ["KEY_VERSION", "content_key", "recording_key"]
+__all__ = ["KEY_VERSION", "content_key", "decision_key", "recording_key"]
 
 KEY_VERSION = 1
 """Raised when the meaning of a key changes; every kept reply is then a miss."""
@@ -39,6 +40,22 @@ def content_key(request: ModelRequest, *, model: str, origin: str) -> str:
         None if request.temperature is None else float(request.temperature),
     ]
     return _digest(["call", KEY_VERSION, model, origin, *_question(request), *asked_how])
+
+
+def decision_key(request: DecisionRequest, question: DecisionQuestion, *, model: str, origin: str) -> str:
+    """The SHA-256 that the answer to one question is kept under, whichever others were asked with it.
+
+    The question's name is left out: it only says which answer is whose.
+
+    Args:
+        model: as configured, with its provider (``openai-decisions:gpt-6-luna``).
+        origin: scheme, host and port that the call goes to.
+    """
+    # A list: the order of options is the order of levels, and is shown to the model.
+    options = None if question.options is None else [list(option) for option in question.options.items()]
+    asked = [question.kind, question.instructions, options]
+    text = [request.system, list(request.user), request.prompt]
+    return _digest(["decision", KEY_VERSION, model, origin, *text, *asked])
 
 
 def recording_key(request: ModelRequest) -> str:
