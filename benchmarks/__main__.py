@@ -21,6 +21,8 @@ BENCHMARKS = {
     "pipeline": "816 expectations with 237 judge calls against a provider that takes a second",
     "ratelimited": "2,000 judge calls under a limit on requests a minute, with faults",
     "scorers": "checks a second of each mechanical scorer, and what single scorers decide rightly",
+    "pack": "816 expectations with 45 % left over, packed against one call each",
+    "batch": "the same, packed and by the vendor's batch",
     "agreement": "every labelled source: what is decided without a model, and how often rightly",
 }
 LONG = {"ratelimited", "memory", "agreement"}

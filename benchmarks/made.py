@@ -77,6 +77,30 @@ def judged_suite(
     return _merged(built, questions)
 
 
+def left_over_suite(*, cases: int, expectations: int, left_over: int, seed: int = 0) -> list[Case]:
+    """Long responses with the same number of expectations each, of which ``left_over`` at random need a judge."""
+    rng = random.Random(seed)
+    each = expectations // cases
+    judged = set(rng.sample(range(expectations), left_over))
+    built = []
+    for index in range(cases):
+        facts = [f"PO-{10_000 + expectations + number}" for number in range(index * each, (index + 1) * each)]
+        half = len(facts) // 2
+        response = made_response(rng, *facts[:half]) + " " + made_response(rng, *facts[half:])
+        asked = [
+            make_expectation(
+                "requirement",
+                f"Says who is responsible for order {fact}, and until when",
+                id=f"judged-{place}",
+            )
+            if index * each + place in judged
+            else make_expectation("must-contain", fact, id=f"order-{place}")
+            for place, fact in enumerate(facts)
+        ]
+        built.append(make_case(response, *asked, id=f"case-{index}"))
+    return built
+
+
 def _merged(cases: list[Case], questions: list[tuple[Case, Expectation]]) -> list[Case]:
     asked: dict[str, list[Expectation]] = {}
     extra: list[Case] = []

@@ -1,0 +1,74 @@
+"""The client process of ``pack`` and ``batch``: scores a made-up suite against a provider at a URL.
+
+``python -m benchmarks.left_over_run URL HOME MODEL PACK BATCH`` prints one JSON object. Waits between looks at a batch are
+cut to a moment, since the provider needs no longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import cpu_s
+
+CASES, EXPECTATIONS, LEFT_OVER = 102, 816, 367
+CONCURRENCY = 64
+LONGEST_WAIT_S = 0.2
+
+
+async def shortened(seconds: float) -> None:
+    await asyncio.sleep(min(seconds, LONGEST_WAIT_S))
+
+
+def main(url: str, home: str, judge: str, pack: str, batch: str) -> dict[str, Any]:
+    os.environ.update(
+        OPENAI_BASE_URL=f"{url}/v1",
+        ANTHROPIC_BASE_URL=url,
+        OPENAI_API_KEY="loopback-key",
+        ANTHROPIC_API_KEY="loopback-key",
+    )
+    return asyncio.run(measured(home, judge, pack, batch))
+
+
+async def measured(home: str, judge: str, pack: Any, batch: Any) -> dict[str, Any]:
+    from benchmarks.made import left_over_suite
+    from tiered_eval import RunConfig, evaluate
+    from tiered_eval.runner.services import open_services
+
+    config = RunConfig(
+        judges=(judge,),
+        embedder="none",
+        home=Path(home),
+        concurrency=CONCURRENCY,
+        gate="partial>=0",
+        pack=pack,
+        batch=batch,
+    )
+    services = await open_services(
+        config, run="benchmark", deadline=None, clock=time.monotonic, sleep=shortened
+    )
+    try:
+        suite = left_over_suite(cases=CASES, expectations=EXPECTATIONS, left_over=LEFT_OVER)
+        report = await evaluate(suite, config, services=services)
+    finally:
+        await services.aclose()
+    states = Counter(verdict.state for result in report.results for verdict in result.verdicts)
+    return {
+        "states": dict(states),
+        "failures": dict(report.failures),
+        "settled_usd": str(report.spend.settled_usd),
+        "unknown_usd": str(report.spend.unknown_usd),
+        "calls": report.spend.calls,
+        "wall_s": round(report.wall_s, 3),
+        "cpu_s": round(cpu_s(), 3),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))
