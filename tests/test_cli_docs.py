@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -22,11 +23,19 @@ def generated() -> str:
     """The whole page."""
     parts = [_HEAD, _section(app, "tiered-eval", None)]
     with click.Context(app, info_name="tiered-eval", **app.context_settings) as above:
-        for name in app.list_commands(above):
-            command = app.get_command(above, name)
-            assert command is not None
-            parts.append(_section(command, name, above))
+        parts.extend(_sections(app, above))
     return "\n".join(parts)
+
+
+def _sections(group: click.Group, above: click.Context) -> Iterator[str]:
+    """One section a command; those of a group follow it."""
+    for name in group.list_commands(above):
+        command = group.get_command(above, name)
+        assert command is not None
+        yield _section(command, name, above)
+        if isinstance(command, click.Group):
+            with click.Context(command, info_name=name, parent=above) as context:
+                yield from _sections(command, context)
 
 
 def _section(command: click.Command, name: str, above: click.Context | None) -> str:

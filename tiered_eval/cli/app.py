@@ -21,6 +21,7 @@ from tiered_eval.cli.export import export
 from tiered_eval.cli.import_ import import_
 from tiered_eval.cli.import_suite import import_suite
 from tiered_eval.cli.label import label
+from tiered_eval.cli.ledger import ledger
 from tiered_eval.cli.lint import lint
 from tiered_eval.cli.output import allow_any_text, complain, log_to_stderr
 from tiered_eval.cli.plan import plan
@@ -58,7 +59,21 @@ def app() -> None:
     """Score LLM outputs with the cheapest check that is good enough, and never spend above the cap."""
 
 
-for _command in (run, plan, lint, show, scorers, audit, compare, export, import_, label, import_suite, calibrate):
+for _command in (
+    run,
+    plan,
+    lint,
+    show,
+    scorers,
+    audit,
+    compare,
+    export,
+    import_,
+    label,
+    import_suite,
+    calibrate,
+    ledger,
+):
     app.add_command(_command)
 
 

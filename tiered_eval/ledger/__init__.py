@@ -12,14 +12,18 @@ from tiered_eval.ledger.entries import (
     NoRoom,
     Resolution,
     RunEntry,
+    SettledCall,
     Totals,
     UnknownCall,
     shares_of,
 )
+from tiered_eval.ledger.inspection import Finding, inspect
+from tiered_eval.ledger.moving import PROCESS_ENDED
 from tiered_eval.ledger.periods import CAP_PERIODS, Cap, CapPeriod
 
 __all__ = [
     "CAP_PERIODS",
+    "PROCESS_ENDED",
     "BatchEntry",
     "BatchLine",
     "Busy",
@@ -27,13 +31,16 @@ __all__ = [
     "CapPeriod",
     "Claim",
     "ClaimAnswer",
+    "Finding",
     "Granted",
     "Kept",
     "Ledger",
     "NoRoom",
     "Resolution",
     "RunEntry",
+    "SettledCall",
     "Totals",
     "UnknownCall",
+    "inspect",
     "shares_of",
 ]

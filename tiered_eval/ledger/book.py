@@ -32,16 +32,17 @@ from tiered_eval.ledger.entries import (
     NoRoom,
     Resolution,
     RunEntry,
+    SettledCall,
     Totals,
     UnknownCall,
     seal_of,
     shares_of,
 )
 from tiered_eval.ledger.files import connect, open_checked, write_witness
-from tiered_eval.ledger.moving import MOVE_TO_LOST, lose_all_of, lose_orphans, move
+from tiered_eval.ledger.moving import MOVE_TO_LOST, PROCESS_ENDED, lose_all_of, lose_orphans, move
 from tiered_eval.ledger.owner import Owner, is_alive
 from tiered_eval.ledger.periods import find_full, label_of
-from tiered_eval.ledger.resolving import UNKNOWN, resolve
+from tiered_eval.ledger.resolving import SETTLED_BETWEEN, UNKNOWN, resolve
 from tiered_eval.ledger.writer import Writer
 
 __all__ = ["Ledger"]
@@ -156,6 +157,14 @@ class Ledger:
         rows = self._read(f"{UNKNOWN} {where} ORDER BY id DESC LIMIT ?", (*values, limit))
         names = ("number", "key", "run", "model", "kind", "attempt", "bound", "why", "at", "sent_at")
         return [UnknownCall(**dict(zip(names, row, strict=True))) for row in rows]
+
+    def settled_between(self, model: str, start: str, end: str) -> list[SettledCall]:
+        """What was billed for a model by calls that were under way between two instants (ISO 8601, UTC)."""
+        rows = self._read(SETTLED_BETWEEN, (model, start, end) * 2)
+        return [
+            SettledCall(cost=cost, sent_at=sent_at, at=at, is_estimated=bool(is_estimated))
+            for cost, sent_at, at, is_estimated in rows
+        ]
 
     def resolve(self, resolutions: Sequence[Resolution]) -> None:
         """Settle unknown calls, all of them or none. Blocks for one commit.
@@ -409,7 +418,7 @@ class Ledger:
             return None
         if owner == self._owner.name or batches.is_batch(str(owner)) or is_alive(self._locks, str(owner)):
             return Busy(owner=str(owner), is_in_batch=batches.is_batch(str(owner)))
-        lose_all_of(connection, str(owner), self._now(), "its process ended")
+        lose_all_of(connection, str(owner), self._now(), PROCESS_ENDED)
         return None
 
     def _charge(

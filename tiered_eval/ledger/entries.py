@@ -19,6 +19,7 @@ __all__ = [
     "NoRoom",
     "Resolution",
     "RunEntry",
+    "SettledCall",
     "Totals",
     "UnknownCall",
     "seal_of",
@@ -127,6 +128,18 @@ class UnknownCall:
     sent_at: str = ""
     """When it was claimed, just before it left, in UTC."""
     kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledCall:
+    """A call that was billed, with or without a reply that is kept."""
+
+    cost: int
+    sent_at: str
+    at: str
+    """When it was settled, in UTC."""
+    is_estimated: bool = False
+    """The cost is our bound, since the provider sent no usage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

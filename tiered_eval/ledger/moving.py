@@ -11,8 +11,10 @@ from pathlib import Path
 from tiered_eval.ledger import batches
 from tiered_eval.ledger.owner import is_alive, remove_dead_locks
 
-__all__ = ["MOVE_TO_LOST", "lose_all_of", "lose_orphans", "move"]
+__all__ = ["MOVE_TO_LOST", "PROCESS_ENDED", "lose_all_of", "lose_orphans", "move"]
 
+PROCESS_ENDED = "its process ended"
+"""Why the calls in flight of a killed process are unknown."""
 MOVE_TO_LOST = """
 INSERT INTO lost (key, scope, run, model, kind, attempt, bound, why, at, sent_at)
 SELECT key, scope, run, model, kind, attempt, bound, ?, ?, sent_at FROM call WHERE {where}
@@ -48,7 +50,7 @@ def lose_orphans(connection: sqlite3.Connection, locks: Path, at: str) -> None:
         # What travels in a batch is at the vendor, and can still be fetched.
         dead = [owner for (owner,) in owners if not batches.is_batch(owner) and not is_alive(locks, owner)]
         for owner in dead:
-            lose_all_of(connection, owner, at, "its process ended")
+            lose_all_of(connection, owner, at, PROCESS_ENDED)
         connection.execute("COMMIT")
     except (sqlite3.Error, OSError):
         connection.execute("ROLLBACK")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from tiered_eval.ledger.entries import Resolution
 from tiered_eval.ledger.moving import move
 
-__all__ = ["UNKNOWN", "resolve"]
+__all__ = ["SETTLED_BETWEEN", "UNKNOWN", "resolve"]
 
 UNKNOWN = """
 SELECT id, key, run, model, kind, attempt, bound, why, at, sent_at FROM lost
@@ -22,6 +22,14 @@ CHARGE_LOST = """
 INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at, sent_at)
 SELECT key, scope, run, model, kind, attempt, ?, ?, ?, sent_at FROM lost WHERE id = ?
 """
+SETTLED_BETWEEN = """
+SELECT cost, sent_at, at, json_extract(payload, '$.usage.is_estimated') FROM call
+WHERE state = 'settled' AND model = ? AND at >= ? AND sent_at <= ?
+UNION ALL
+SELECT cost, sent_at, CASE WHEN why LIKE 'resolved: %' OR why = 'kept reply unreadable' THEN sent_at ELSE at END, 0
+FROM charge WHERE model = ? AND at >= ? AND sent_at <= ?
+"""
+"""A charge that was written later than its call was billed counts for when the call left."""
 WHY = "resolved: "
 """Begins the reason of a charge that was an unknown call once."""
 

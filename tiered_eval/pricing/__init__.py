@@ -12,9 +12,10 @@ from tiered_eval.pricing.book import PriceBook
 from tiered_eval.pricing.bounds import input_bound_tokens, likely_tokens
 from tiered_eval.pricing.given import load_prices, parse_price
 from tiered_eval.pricing.money import PICO, dollars_from_pico, pico_from_usd, usd_from_pico
-from tiered_eval.pricing.rates import Price, Rate, Rates
+from tiered_eval.pricing.rates import BATCH_TIER, Price, Rate, Rates
 
 __all__ = [
+    "BATCH_TIER",
     "PICO",
     "Price",
     "PriceBook",
