@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -762,6 +763,69 @@ class TestReading:
         """It is told."""
         with pytest.raises(ConfigError, match=said):
             imported(tmp_path, text, name)
+
+
+_WORDS = ["a", "{{q}}", "{{", "file://x.txt", "file://\0", "1.10", "no", "(?<=a)b", "a,b", "x" * 300, ""]
+_JUNK = st.recursive(
+    st.sampled_from([*_WORDS, 0, -1, 0.5, 1e308, True, None]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "value", "weight", "assert", "vars", "id", "labels", "options"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=6,
+)
+_ASSERTION = st.fixed_dictionaries(
+    {"type": st.sampled_from([*TYPES, "assert-set", "not-contains", "none"]), "value": _JUNK},
+    optional={"weight": _JUNK, "threshold": _JUNK, "metric": _JUNK, "provider": _JUNK, "assert": _JUNK},
+)
+_PROMPTFOO = st.fixed_dictionaries(
+    {
+        "prompts": st.just(["{{q}}"]) | _JUNK,
+        "tests": st.lists(
+            st.fixed_dictionaries(
+                {"assert": st.lists(_ASSERTION, max_size=2), "vars": _JUNK},
+                optional={
+                    "threshold": _JUNK,
+                    "options": _JUNK,
+                    "description": _JUNK,
+                    "providerOutput": _JUNK,
+                },
+            ),
+            max_size=2,
+        ),
+    },
+    optional={"defaultTest": _JUNK, "scenarios": _JUNK, "providers": _JUNK},
+)
+_ARENA = st.fixed_dictionaries(
+    {
+        "tests": st.lists(
+            st.fixed_dictionaries(
+                {"eval_type": st.sampled_from([row[0] for row in TestArena.TYPES]), "reference": _JUNK},
+                optional={"options": _JUNK, "weight": _JUNK, "tags": _JUNK, "id": _JUNK, "input": _JUNK},
+            ),
+            max_size=2,
+        )
+    },
+    optional={"scorers": _JUNK, "judge": _JUNK},
+)
+_SAMPLES = st.lists(st.fixed_dictionaries({"input": _JUNK, "ideal": _JUNK}), max_size=2)
+
+
+@given(st.one_of(_PROMPTFOO, _ARENA, _SAMPLES))
+def test_whatever_is_read_loads(value: Any):
+    """Any file of the rough shape is refused with a message, or becomes a suite that our own loader reads."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            suite = imported(folder, json.dumps(value), "x.json")
+        except ConfigError:
+            return
+        if any(case.get("enabled", True) for case in suite.suite["cases"]):
+            loaded(suite, folder)
 
 
 class TestCommand:

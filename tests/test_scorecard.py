@@ -9,10 +9,12 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from report_samples import sample_report
 
 from tiered_eval.aggregate import case_result
 from tiered_eval.config import RunConfig
@@ -34,6 +36,7 @@ from tiered_eval.records.scorecard import (
     ScorecardLimits,
     ScorecardSettings,
 )
+from tiered_eval.reports import render, terminal
 from tiered_eval.runner import evaluate
 from tiered_eval.scorecard import CardTally, card_result, score_case, score_verdicts
 from tiered_eval.submissions import Submission
@@ -646,6 +649,49 @@ cases:
 
 def written_and_read(report: Report) -> Report:
     return report_from_json(json.loads(json.dumps(report_to_json(report))))
+
+
+class TestReports:
+    """Where a scorecard is shown."""
+
+    def test_on_the_terminal(self):
+        """Total, bounds, result, and a row for each dimension with its weight and note."""
+        shown = terminal.render(sample_report(), width=140)
+
+        assert "scorecard no score (with leftovers 420 to 780): undecided" in shown
+        assert re.search(r"Correctness +600 \(600 to 800\) +0\.7 +420\.0", shown)
+        assert "1,000 to 984 over 2 rated matches" in shown
+        assert "payment: 400 s used of 300" in shown
+        assert "zeroes tone" in shown
+
+    def test_in_markdown(self):
+        """The same, as a table."""
+        page = "".join(render(sample_report(), "md"))
+
+        assert "### Scorecard: no score (with leftovers 420 to 780): undecided" in page
+        assert "| Correctness | 600 (600 to 800) | 0.7 | 420.0 |" in page
+
+    def test_in_junit(self):
+        """Properties that a CI page shows."""
+        root = ElementTree.fromstring("".join(render(sample_report(), "junit")))
+
+        found = {one.get("name"): one.get("value") for one in root.iter("property")}
+        assert found["scorecard.result"] == "undecided"
+        assert (found["scorecard.score"], found["scorecard.correctness"]) == ("", "600")
+
+    def test_in_json(self):
+        """The breakdown by key: score, weight, weighted."""
+        data = json.loads("".join(render(sample_report(), "json")))
+
+        line = data["scorecard"]["breakdown"]["correctness"]
+        assert (line["score"], line["weight"], line["weighted"]) == (600, 0.7, 420.0)
+
+    @pytest.mark.parametrize("name", ["md", "junit", "json"])
+    def test_none_where_none_is_asked_for(self, name: str):
+        """A suite without a scorecard has nothing of it in its report."""
+        text = "".join(render(sample_report(scorecard=None), name)).replace('"scorecard": null', "")
+
+        assert "scorecard" not in text.lower()
 
 
 class TestPage:

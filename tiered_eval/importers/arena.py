@@ -203,7 +203,7 @@ def _semantic(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:
 
 
 def _code_exec(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:
-    return [Proposal(entry("code-exec", reference, **dict(options)))]
+    return [Proposal(entry("code-exec", reference, **_only(options, "language", "timeout_s", "sandbox")))]
 
 
 def _llm_judge(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:

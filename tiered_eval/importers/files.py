@@ -50,10 +50,14 @@ class Folder:
         if any(char in bare for char in "*?["):
             raise Unsupported(f"the pattern {name}: name each file")
         path = self.path / bare
-        if not self.allow_outside and not is_inside(path, self.path):
-            raise Unsupported(f"{name} is outside the folder: pass --allow-outside if you trust it")
-        if not path.is_file():
-            raise Unsupported(f"there is no file {name}")
+        try:
+            if not self.allow_outside and not is_inside(path, self.path):
+                raise Unsupported(f"{name} is outside the folder: pass --allow-outside if you trust it")
+            is_there = path.is_file()
+        except (OSError, ValueError):  # too long, or with a NUL in it
+            is_there = False
+        if not is_there:
+            raise Unsupported(f"there is no file {name[:100]!r}")
         return path
 
     def text(self, name: str) -> str:
@@ -106,12 +110,13 @@ def read_any(path: Path) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """JSON, its numbers as they are spelled.
+    """JSON, its numbers and truth values as they are spelled.
 
     Raises:
         ValueError: it is none.
     """
-    return json.loads(text, parse_float=Spelled, parse_int=Spelled, parse_constant=_no_constant)
+    value = json.loads(text, parse_float=Spelled, parse_int=Spelled, parse_constant=_no_constant)
+    return _with_spelled_flags(value)
 
 
 def parse_yaml(text: str) -> Any:
@@ -121,7 +126,7 @@ def parse_yaml(text: str) -> Any:
         ValueError: it is none, or has tags.
     """
     try:
-        return yaml.load(text, Loader=_Loader)  # a safe loader: plain values only
+        return yaml.load(str(text), Loader=_Loader)  # a safe loader: plain values only
     except yaml.YAMLError as fault:
         raise ValueError(" ".join(str(fault).split())) from None
 
@@ -171,6 +176,15 @@ def _check_size(value: Any) -> None:
             waiting.extend((item, depth + 1) for item in inner.values())
         elif isinstance(inner, list):
             waiting.extend((item, depth + 1) for item in inner)
+
+
+def _with_spelled_flags(value: Any) -> Any:
+    """``true`` and ``false`` as they are spelled too, as in YAML."""
+    if isinstance(value, bool):
+        return Spelled("true" if value else "false")
+    if isinstance(value, dict):
+        return {key: _with_spelled_flags(item) for key, item in value.items()}
+    return [_with_spelled_flags(item) for item in value] if isinstance(value, list) else value
 
 
 def _no_constant(name: str) -> Any:

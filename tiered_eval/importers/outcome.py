@@ -6,6 +6,7 @@ accept is taken. Where none is, a note says why, so nothing is lost silently.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -13,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.lint import lint_case
 from tiered_eval.records import Case
+from tiered_eval.suite.cases import CaseReader
 from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.problems import Problems
 from tiered_eval.suite.scope import Scope
@@ -21,6 +23,9 @@ __all__ = ["Collector", "ImportedSuite", "Note", "Proposal", "Unsupported", "ent
 
 NOTES_KEPT = 1_000
 LONGEST_PLACE = 200
+
+_PART = re.compile(r"(\w+)(?:\[(\d+)\])?")
+"""The part of a case that a problem is about, as in ``expect[2].weight`` and ``meta``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +97,10 @@ class Collector:
     _ids: set[str] = field(default_factory=set)
     _noted: set[tuple[str, str]] = field(default_factory=set)
     _reader: ExpectationReader = field(default_factory=lambda: ExpectationReader(CATALOGUE, allow_code=True))
+    _cases: CaseReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._cases = CaseReader(self._reader)
 
     def leave_out(self, place: str, text: str) -> None:
         """Note something that was not carried over."""
@@ -126,21 +135,54 @@ class Collector:
         self, identity: str, expect: list[Any], place: str, *, response: Any = None, **fields: Any
     ) -> None:
         """Add a case; one without expectations is kept, switched off, so that its place is not lost."""
-        case: dict[str, Any] = {"id": self._unique(identity)}
-        if not expect:
-            case["enabled"] = False
+        given = {name: value for name, value in fields.items() if value not in (None, {}, [])}
+        if response is not None:
+            given["response"] = response
+        case = self._loadable({"id": self._unique(identity), **given, "expect": expect}, place)
+        if not case["expect"]:
+            del case["expect"]
+            case = {"id": case["id"], "enabled": False, **case}
             self.leave_out(
                 place, "nothing that is expected of this case could be carried over: it is switched off"
             )
-        case.update({name: value for name, value in fields.items() if value not in (None, {}, [])})
-        if response is not None:
-            case["response"] = response
-        if expect:
-            case["expect"] = expect
         self.cases.append(case)
+
+    def _loadable(self, case: dict[str, Any], place: str) -> dict[str, Any]:
+        """The case without the parts that the loader would refuse, each of which is noted."""
+        while case["expect"]:
+            fault = self._fault_in(case)
+            if fault is None:
+                break
+            name, index, text = fault
+            self.leave_out(f"{place}.{name}" if index is None else f"{place}.{name}[{index}]", text)
+            if name == "expect" and index is not None and index < len(case["expect"]):
+                del case["expect"][index]
+            elif name not in ("expect", "id") and name in case:
+                del case[name]
+            else:
+                case["expect"] = []  # what is wrong is wrong with all of it together
+        return case
+
+    def _fault_in(self, case: Mapping[str, Any]) -> tuple[str, int | None, str] | None:
+        """The first thing that the loader, or its lint, would refuse in a case: part, index, and why."""
+        problems = Problems()
+        read = self._cases.read({"response": "x", **case}, Scope("import", problems), number=1)
+        if read is not None:
+            for problem in lint_case(read):
+                problems.note(problem)
+        if not problems.errors:
+            return None
+        first = problems.errors[0]
+        why = f"{first.message}; {first.fix}"
+        ids = [one.id for one in read.expectations] if read is not None else []
+        if first.field in ids:  # lint names the expectation
+            return "expect", ids.index(first.field), why
+        part = _PART.match(first.field or "")
+        return (part[1], int(part[2]) if part[2] else None, why) if part else ("expect", None, why)
 
     def finish(self, source: str, name: str, **settings: Any) -> ImportedSuite:
         """The suite, with what stands beside its cases."""
+        name = "".join(char for char in name if char.isprintable()).strip()[:200] or source
         head = {key: value for key, value in settings.items() if value not in (None, {}, [])}
         return ImportedSuite(
             source=source,

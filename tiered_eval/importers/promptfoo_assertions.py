@@ -57,7 +57,7 @@ def split_list(value: Any) -> list[Any]:
 
 
 def _needed(value: Any) -> Any:
-    if value is None or value == "":
+    if value is None or value in ("", [], {}):
         raise Unsupported("there is no value")
     return value
 
@@ -154,7 +154,7 @@ def _share(default: str) -> Rule:
 
 
 def _similar(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
-    values = value if isinstance(value, list) else [_text(value)]
+    values = _needed(value) if isinstance(value, list) else [_text(value)]
     ours, said = _renamed(name, "similar"), _renamed(name, "must-contain")
     given: Any = {"any": values} if len(values) > 1 else {"value": values[0]}
     return [
