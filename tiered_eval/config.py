@@ -9,15 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from tiered_eval.records import Suite
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import CapPeriod, Suite
 
 __all__ = [
     "BATCH_FROM_S",
+    "DAILY_CAP_VARIABLE",
     "HOME_VARIABLE",
+    "MONTHLY_CAP_VARIABLE",
     "Batch",
     "Mode",
     "Pack",
@@ -27,6 +30,8 @@ __all__ = [
 ]
 
 HOME_VARIABLE = "TIERED_EVAL_HOME"
+DAILY_CAP_VARIABLE = "TIERED_EVAL_DAILY_CAP"
+MONTHLY_CAP_VARIABLE = "TIERED_EVAL_MONTHLY_CAP"
 
 Mode: TypeAlias = Literal["live", "offline", "replay"]
 """``live`` calls providers; ``offline`` uses kept replies only and leaves the rest not judged; ``replay`` uses
@@ -56,6 +61,13 @@ class RunConfig:
     embedder: str | None = None
     """``local:``, ``openai:text-embedding-3-small``, ``none``, ...; None takes the suite's, else ``local:``."""
     max_cost_usd: Decimal | None = None
+    """Cap on this run."""
+    daily_cap_usd: Decimal | None = None
+    """Cap on everything that is spent in the home on one day (UTC); None takes ``TIERED_EVAL_DAILY_CAP``, if set."""
+    monthly_cap_usd: Decimal | None = None
+    """The same for a month; None takes ``TIERED_EVAL_MONTHLY_CAP``."""
+    suite_caps_usd: Mapping[CapPeriod, Decimal] = field(default_factory=dict)
+    """Caps on all runs of the suite in the home together, by what they count; the suite's where one is absent."""
     max_time_s: float | None = None
     concurrency: int = 64
     """Model calls open at once, at most; the provider's limits may keep it lower."""
@@ -96,12 +108,29 @@ class RunConfig:
             judges=self.judges or asked.judges,
             embedder=self.embedder if self.embedder is not None else asked.embedder,
             max_cost_usd=self.max_cost_usd if self.max_cost_usd is not None else asked.budget_usd,
+            daily_cap_usd=_cap(self.daily_cap_usd, DAILY_CAP_VARIABLE),
+            monthly_cap_usd=_cap(self.monthly_cap_usd, MONTHLY_CAP_VARIABLE),
+            suite_caps_usd={**asked.caps_usd, **self.suite_caps_usd},
             max_time_s=self.max_time_s if self.max_time_s is not None else asked.budget_s,
             gate=self.gate if self.gate is not None else asked.gate,
             prices={**asked.prices, **self.prices},
             home=home_for(suite, chosen=self.home),
             recordings=recordings_for(suite, chosen=self.recordings),
         )
+
+
+def _cap(chosen: Decimal | None, variable: str) -> Decimal | None:
+    """The chosen cap, else the environment's. Raises ConfigError: a cap that cannot be read is not no cap."""
+    text = os.environ.get(variable, "").strip()
+    if chosen is not None or not text:
+        return chosen
+    try:
+        amount = Decimal(text.removeprefix("$"))
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise ConfigError(f"{variable}={text!r} is not an amount in US dollars, such as 50.00")
+    return amount
 
 
 def home_for(suite: Suite, *, chosen: Path | None = None) -> Path:

@@ -125,17 +125,25 @@ class LedgerError(TieredEvalError):
 
 
 class BudgetExceeded(TieredEvalError):
-    """Stopped by design: the next call would not fit under the cap. Amounts are US dollars."""
+    """Stopped by design: the next call would not fit under a cap. Amounts are US dollars."""
 
     def __init__(
-        self, *, cap_usd: Decimal, spent_usd: Decimal, reserved_usd: Decimal, wanted_usd: Decimal
+        self,
+        *,
+        cap_usd: Decimal,
+        spent_usd: Decimal,
+        reserved_usd: Decimal,
+        wanted_usd: Decimal,
+        scope: str | None = None,
     ) -> None:
+        self.scope = scope
+        """What the cap is on, such as ``month 2026-11 (UTC)``; None for the run's own."""
         self.cap_usd = cap_usd
         self.spent_usd = spent_usd
         self.reserved_usd = reserved_usd
         self.wanted_usd = wanted_usd
         super().__init__(
-            f"the cap of ${_plain(cap_usd)} leaves no room for a call of at most ${_plain(wanted_usd)}: "
+            f"the cap of ${_plain(cap_usd)}{f' on {scope}' if scope else ''} leaves no room for a call of at most ${_plain(wanted_usd)}: "
             f"${_plain(spent_usd)} spent, ${_plain(reserved_usd)} reserved"
         )
 

@@ -28,7 +28,7 @@ from tiered_eval.errors import (
     RateLimited,
     TieredEvalError,
 )
-from tiered_eval.ledger import Busy, Claim, Kept, Ledger, NoRoom
+from tiered_eval.ledger import Busy, Cap, Claim, Kept, Ledger, NoRoom
 from tiered_eval.pricing import dollars_from_pico, usd_from_pico
 
 __all__ = ["Attempts", "exceeded"]
@@ -50,6 +50,7 @@ class Attempts:
         concurrency: most calls open at once, of all models together.
         timeout_s: bound on one attempt.
         deadline_s: seconds that the run has left; None for no deadline.
+        caps: those next to the scope's, which the ledger holds.
         sleep, rng: waits while another process makes the same call.
     """
 
@@ -65,9 +66,11 @@ class Attempts:
         deadline_s: Callable[[], float | None],
         sleep: Callable[[float], Awaitable[None]],
         rng: random.Random,
+        caps: tuple[Cap, ...] = (),
     ) -> None:
         self.budget = budget
         self._scope = scope
+        self._caps = caps
         self.warnings: list[str] = []
         self._tally = tally
         self._run = run
@@ -129,6 +132,7 @@ class Attempts:
             distrusted=distrusted,
             others=tuple((key, heading.kind) for key, heading in job.others),
             batch=batch,
+            caps=self._caps,
         )
 
     def book(self, job: Job[Reply], claim: Claim, reservation: Reservation, ledger: Ledger) -> Booking[Reply]:
@@ -255,7 +259,8 @@ class Attempts:
 def exceeded(claim: Claim, room: NoRoom) -> BudgetExceeded:
     """The refusal of the ledger, which knows what other processes spent in the same scope."""
     return BudgetExceeded(
-        cap_usd=usd_from_pico(claim.cap or 0),
+        cap_usd=usd_from_pico(room.cap if room.cap is not None else claim.cap or 0),
+        scope=room.on,
         spent_usd=usd_from_pico(room.settled + room.unknown),
         reserved_usd=usd_from_pico(room.reserved),
         wanted_usd=usd_from_pico(claim.bound),

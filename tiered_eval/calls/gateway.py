@@ -44,7 +44,7 @@ from tiered_eval.errors import (
     ProviderError,
     TieredEvalError,
 )
-from tiered_eval.ledger import Kept, Ledger
+from tiered_eval.ledger import Cap, Kept, Ledger
 from tiered_eval.pricing import PriceBook, pico_from_usd, usd_from_pico
 from tiered_eval.providers.base import BatchProvider, EmbeddingProvider, Provider
 from tiered_eval.records import Completed, EmbeddingReply, ModelReply, ModelRequest
@@ -77,6 +77,7 @@ class Gateway:
         prices: what calls cost.
         open_provider, open_embedder: find a vendor by its prefix, as ``providers.registry`` does; each once.
         cap_usd: most that this run may spend; None for no limit.
+        caps: caps on days, months and suites, held against all that the ledger in ``home`` records.
         suite: what is run, by a name that is the same every time. A run of it goes on under the cap of the last one,
             if that was killed: what was spent before the kill counts. None notes no run in the ledger.
         scope: what the cap is on; runs that share a scope share its cap. Takes ``run``, or the killed run's.
@@ -103,6 +104,7 @@ class Gateway:
         open_provider: Callable[[str], Provider],
         open_embedder: Callable[[str], EmbeddingProvider] | None = None,
         cap_usd: Decimal | None = None,
+        caps: tuple[Cap, ...] = (),
         suite: str | None = None,
         scope: str | None = None,
         mode: Mode = "live",
@@ -158,6 +160,7 @@ class Gateway:
             deadline_s=deadline_s,
             sleep=sleep,
             rng=self._rng,
+            caps=caps,
         )
         self.jobs = Jobs(vendors=self._vendors, prices=prices, now=now, nonce=nonce)
         self._packer = Packer(self, pack=pack, seed=seed) if most_in_a_pack(pack) > 1 else None

@@ -19,16 +19,14 @@ from tiered_eval.ledger.entries import (
 )
 from tiered_eval.ledger.inspection import Finding, inspect
 from tiered_eval.ledger.moving import PROCESS_ENDED
-from tiered_eval.ledger.periods import CAP_PERIODS, Cap, CapPeriod
+from tiered_eval.ledger.periods import Cap
 
 __all__ = [
-    "CAP_PERIODS",
     "PROCESS_ENDED",
     "BatchEntry",
     "BatchLine",
     "Busy",
     "Cap",
-    "CapPeriod",
     "Claim",
     "ClaimAnswer",
     "Finding",

@@ -10,12 +10,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-__all__ = ["CAP_PERIODS", "STATEMENTS", "Cap", "CapPeriod", "disagreements", "find_full", "label_of"]
+from tiered_eval.records import CapPeriod
 
-CapPeriod: TypeAlias = Literal["day", "month", "ever"]
-CAP_PERIODS: tuple[CapPeriod, ...] = ("day", "month", "ever")
+__all__ = ["STATEMENTS", "Cap", "disagreements", "find_full", "label_of"]
 
 _LENGTH = {"day": len("2026-11-30"), "month": len("2026-11"), "ever": 0}
 """Letters of an instant that name its period."""

@@ -25,7 +25,7 @@ from tiered_eval.records.calls import (
     StopReason,
     Usage,
 )
-from tiered_eval.records.cases import Case, Expectation, Match, Suite, SuiteSettings, Value, Where
+from tiered_eval.records.cases import CapPeriod, Case, Expectation, Match, Suite, SuiteSettings, Value, Where
 from tiered_eval.records.decisions import (
     DecisionAnswer,
     DecisionKind,
@@ -68,6 +68,7 @@ __all__ = [
     "BatchSearch",
     "BatchState",
     "CacheTime",
+    "CapPeriod",
     "Case",
     "CaseResult",
     "Completed",

@@ -104,11 +104,18 @@ class Case:
         return digest.hexdigest()
 
 
+CapPeriod: TypeAlias = Literal["day", "month", "ever"]
+"""What a cap next to that of the run counts: this day, this month (both UTC), or everything so far."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteSettings:
     """What a suite's author asks for; the command line and the caller may override each."""
 
     budget_usd: Decimal | None = None
+    """For one run."""
+    caps_usd: Mapping[CapPeriod, Decimal] = field(default_factory=dict)
+    """For all runs of the suite on one home together."""
     budget_s: float | None = None
     judges: tuple[str, ...] = ()
     """Models as ``provider:model``, tried in order."""

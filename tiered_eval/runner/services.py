@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from tiered_eval.calls import Gateway, most_in_a_pack, provider_of
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, EmbedderMissing, JudgeMissing
-from tiered_eval.pricing import PriceBook
+from tiered_eval.ledger import Cap
+from tiered_eval.pricing import PriceBook, pico_from_usd
 from tiered_eval.providers.registry import (
     ProviderSettings,
     has_batches,
@@ -26,7 +27,7 @@ from tiered_eval.providers.registry import (
     open_embedding_provider,
     open_provider,
 )
-from tiered_eval.records import Completed, ModelReply, ModelRequest, Spend, Tier
+from tiered_eval.records import CapPeriod, Completed, ModelReply, ModelRequest, Spend, Tier
 from tiered_eval.scorers.base import Services
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ async def open_services(
         open_provider=lambda prefix: open_provider(prefix, settings=settings),
         open_embedder=lambda prefix: open_embedding_provider(prefix, settings=settings),
         cap_usd=config.max_cost_usd,
+        caps=_caps(config, suite),
         mode=config.mode,
         pack=config.pack if config.mode != "replay" else "never",
         uses_batches=config.uses_batches,
@@ -221,6 +223,21 @@ async def open_services(
         prices=prices,
         home=config.home,
         judged_at_once=_judged_at_once(config),
+    )
+
+
+def _caps(config: RunConfig, suite: str | None) -> tuple[Cap, ...]:
+    """The caps next to that of the run: on the whole home, and on the suite."""
+    asked: list[tuple[CapPeriod, str, Decimal | None]] = [
+        ("day", "", config.daily_cap_usd),
+        ("month", "", config.monthly_cap_usd),
+    ]
+    if suite is not None:
+        asked += [(period, suite, amount) for period, amount in config.suite_caps_usd.items()]
+    return tuple(
+        Cap(amount=pico_from_usd(amount), period=period, suite=whose)
+        for period, whose, amount in asked
+        if amount is not None
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo
 from tiered_eval.errors import ConfigError
 from tiered_eval.gate import parse_gate
-from tiered_eval.records import SuiteSettings
+from tiered_eval.records import CapPeriod, SuiteSettings
 from tiered_eval.suite.drafts import read_weight
 from tiered_eval.suite.expectations import Defaults
 from tiered_eval.suite.options import (
@@ -46,6 +46,7 @@ SUITE_NAMES = (
     "cases",
 )
 _PRICE_NAMES = ("input", "output", "cached_input", "cache_write")
+_CAP_NAMES: Mapping[str, CapPeriod] = {"usd_per_day": "day", "usd_per_month": "month", "usd_in_all": "ever"}
 _DEFAULT_NAMES = ("weight", "dimension", "tags", "scorer", "escalate")
 LONGEST_RUN_S = 30 * 24 * 3600.0
 
@@ -62,10 +63,12 @@ def read_settings(raw: Mapping[str, Any], scope: Scope) -> SuiteSettings:
                 field=str(name),
                 line=line_of(raw, name, scope.line),
             )
-    usd, seconds = _budget(raw, scope)
+    budget = _mapping(raw, "budget", ("usd", *_CAP_NAMES, "seconds"), scope)
+    caps = {period: _dollars(budget, name, scope) for name, period in _CAP_NAMES.items()}
     return SuiteSettings(
-        budget_usd=usd,
-        budget_s=seconds,
+        budget_usd=_dollars(budget, "usd", scope),
+        caps_usd={period: amount for period, amount in caps.items() if amount is not None},
+        budget_s=_seconds(budget, scope),
         judges=_judges(raw, scope),
         embedder=_text(raw, "embedder", scope),
         gate=_gate(raw, scope),
@@ -124,27 +127,31 @@ def _mapping(raw: Mapping[str, Any], name: str, known: tuple[str, ...], scope: S
     return given
 
 
-def _budget(raw: Mapping[str, Any], scope: Scope) -> tuple[Decimal | None, float | None]:
-    budget = _mapping(raw, "budget", ("usd", "seconds"), scope)
-    usd: Decimal | None = None
-    seconds: float | None = None
+def _dollars(budget: Mapping[str, Any], name: str, scope: Scope) -> Decimal | None:
+    """One amount of a budget."""
+    if budget.get(name) is None:
+        return None
     try:
-        if budget.get("usd") is not None:
-            usd = parse_decimal(budget["usd"])
-            if usd < 0:
-                raise BadValue("out-of-range", f"a budget of {usd} dollars", "give 0 or more")
+        usd = parse_decimal(budget[name])
+        if usd < 0:
+            raise BadValue("out-of-range", f"a budget of {usd} dollars", "give 0 or more")
     except BadValue as fault:
-        scope.report_bad(fault, field="budget.usd", line=line_of(budget, "usd", scope.line))
+        scope.report_bad(fault, field=f"budget.{name}", line=line_of(budget, name, scope.line))
+        return None
+    return usd
+
+
+def _seconds(budget: Mapping[str, Any], scope: Scope) -> float | None:
+    if budget.get("seconds") is None:
+        return None
     try:
-        if budget.get("seconds") is not None:
-            seconds = parse_number(budget["seconds"])
-            if not 0 < seconds <= LONGEST_RUN_S:
-                raise BadValue(
-                    "out-of-range", f"a run of {seconds:g} seconds", f"give 1 to {LONGEST_RUN_S:.0f}"
-                )
+        seconds = parse_number(budget["seconds"])
+        if not 0 < seconds <= LONGEST_RUN_S:
+            raise BadValue("out-of-range", f"a run of {seconds:g} seconds", f"give 1 to {LONGEST_RUN_S:.0f}")
     except BadValue as fault:
         scope.report_bad(fault, field="budget.seconds", line=line_of(budget, "seconds", scope.line))
-    return usd, seconds
+        return None
+    return seconds
 
 
 def _judges(raw: Mapping[str, Any], scope: Scope) -> tuple[str, ...]:
