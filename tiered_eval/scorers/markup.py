@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from xml.parsers import expat
 
 from tiered_eval.errors import ConfigError
@@ -19,6 +20,15 @@ from tiered_eval.records import Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
 
 __all__ = ["IsHtml", "IsSql", "IsXml"]
+
+T = TypeVar("T")
+
+
+class View(Protocol):
+    """Applies a pure function to the text that is looked at."""
+
+    def __call__(self, read: Callable[[str], T], /) -> T: ...
+
 
 _LONGEST = 2_000_000
 _LONGEST_SQL = 100_000
@@ -42,22 +52,34 @@ _ELEMENTS = (
 class _Form(SelectingScorer):
     """Options: ``fenced: true`` looks inside a Markdown fence around all of it."""
 
+    reason: str
+
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
-        text = given.text
-        if options.get("fenced") and (fence := _FENCE.fullmatch(text)):
-            text = fence[2]
-        fault = self.fault(text.strip(), options)
+        is_fenced = bool(options.get("fenced"))
+        fault = self.fault(lambda read: given.subject.view(_whole(read, is_fenced)), options)
         if isinstance(fault, Outcome):
             return fault
         if fault is not None:
             return Outcome("fail", fault, 0.0)
         return Outcome("pass", self.reason, 1.0, evidence_of(given.text, 0, len(given.text)))
 
-    reason: str
+    def fault(self, view: View, options: Mapping[str, Any]) -> str | Outcome | None:
+        """What is wrong, in a clause; None when nothing is; an outcome where that cannot be told.
 
-    def fault(self, text: str, options: Mapping[str, Any]) -> str | Outcome | None:
-        """What is wrong with a text, in a clause; None when nothing is; an outcome where that cannot be told."""
+        ``view(f)`` is ``f`` of the text, kept for the next expectation on it.
+        """
         raise NotImplementedError
+
+
+@lru_cache(maxsize=64)
+def _whole(read: Callable[[str], T], is_fenced: bool) -> Callable[[str], T]:
+    """``read`` of a response, without its fence if that is taken off, and without space around."""
+
+    def reader(text: str) -> T:
+        fence = _FENCE.fullmatch(text) if is_fenced else None
+        return read((fence[2] if fence else text).strip())
+
+    return reader
 
 
 def _too_long(limit: int) -> Outcome:
@@ -70,19 +92,27 @@ class IsXml(_Form):
     name = "is-xml"
     reason = "well-formed XML"
 
-    def fault(self, text: str, options: Mapping[str, Any]) -> str | Outcome | None:
-        if len(text) > _LONGEST:
-            return _too_long(_LONGEST)
-        seen: set[str] = set()
-        parser = expat.ParserCreate()
-        parser.StartElementHandler = lambda name, attributes: seen.add(name)
-        parser.StartDoctypeDeclHandler = _refuse_doctype
-        try:
-            parser.Parse(text, True)
-        except (expat.ExpatError, _Doctype, UnicodeEncodeError) as error:
-            return f"no XML: {error}"
+    def fault(self, view: View, options: Mapping[str, Any]) -> str | Outcome | None:
+        seen = view(_xml_elements)
+        if not isinstance(seen, frozenset):
+            return seen
         missing = [name for name in options.get("elements") or () if name not in seen]
         return f"it has no element {', '.join(missing)}" if missing else None
+
+
+def _xml_elements(text: str) -> frozenset[str] | str | Outcome:
+    """The names of a document's elements, or what is wrong with it."""
+    if len(text) > _LONGEST:
+        return _too_long(_LONGEST)
+    seen: set[str] = set()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda name, attributes: seen.add(name)
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    try:
+        parser.Parse(text, True)
+    except (expat.ExpatError, _Doctype, UnicodeEncodeError) as error:
+        return f"no XML: {error}"
+    return frozenset(seen)
 
 
 class _Doctype(Exception):
@@ -99,19 +129,23 @@ class IsHtml(_Form):
     name = "is-html"
     reason = "HTML"
 
-    def fault(self, text: str, options: Mapping[str, Any]) -> str | Outcome | None:
-        if len(text) > _LONGEST:
-            return _too_long(_LONGEST)
-        if not (text.startswith("<") and text.endswith(">")):
-            return "there is text outside of its elements" if "<" in text else "there is no element"
-        reader = _Tags()
-        reader.feed(text)
-        reader.close()
-        if reader.fault is None and reader.open:
-            return f"<{reader.open[-1]}> is not closed"
-        if reader.fault is None and not reader.has_element:
-            return "there is no element"
-        return reader.fault
+    def fault(self, view: View, options: Mapping[str, Any]) -> str | Outcome | None:
+        return view(_html_fault)
+
+
+def _html_fault(text: str) -> str | Outcome | None:
+    if len(text) > _LONGEST:
+        return _too_long(_LONGEST)
+    if not (text.startswith("<") and text.endswith(">")):
+        return "there is text outside of its elements" if "<" in text else "there is no element"
+    reader = _Tags()
+    reader.feed(text)
+    reader.close()
+    if reader.fault is None and reader.open:
+        return f"<{reader.open[-1]}> is not closed"
+    if reader.fault is None and not reader.has_element:
+        return "there is no element"
+    return reader.fault
 
 
 class _Tags(HTMLParser):
@@ -159,39 +193,43 @@ class IsSql(_Form):
     name = "is-sql"
     reason = "SQL"
 
-    def fault(self, text: str, options: Mapping[str, Any]) -> str | Outcome | None:
+    def fault(self, view: View, options: Mapping[str, Any]) -> str | Outcome | None:
         """What is wrong with it.
 
         Raises:
             ConfigError: the dialect is unknown, or the package for it is not installed.
         """
-        if len(text) > _LONGEST_SQL:
-            return _too_long(_LONGEST_SQL)
-        statements = _statements(text, str(options.get("dialect") or ""))
-        if isinstance(statements, str):
-            return statements
+        kinds = view(_sql_reader(str(options.get("dialect") or "")))
+        if not isinstance(kinds, tuple):
+            return kinds
         allowed = {name.lower() for name in options.get("statements") or ()}
-        for statement in statements:
-            kind = statement.key
+        for kind in kinds:
             if kind == "command":
                 return Outcome("unsure", "a command that the parser does not look into")
             if kind not in _STATEMENTS:
                 return "no statement"  # a name alone can be parsed, as an expression
             if allowed and kind not in allowed:
                 return f"a statement {kind}, which is not allowed"
-        return None if statements else "there is no statement"
+        return None if kinds else "there is no statement"
 
 
-def _statements(text: str, dialect: str) -> list[Any] | str:
-    """The parsed statements, or what the parser finds wrong."""
+@lru_cache(maxsize=64)
+def _sql_reader(dialect: str) -> Callable[[str], tuple[str, ...] | str | Outcome]:
+    return partial(_sql_statements, dialect=dialect)
+
+
+def _sql_statements(text: str, *, dialect: str) -> tuple[str, ...] | str | Outcome:
+    """What the statements are, or what the parser finds wrong."""
     try:
         import sqlglot
     except ImportError:
         raise ConfigError("is-sql needs the package sqlglot: pip install 'tiered-eval[text]'") from None
+    if len(text) > _LONGEST_SQL:
+        return _too_long(_LONGEST_SQL)
     log = logging.getLogger("sqlglot")
     was_disabled, log.disabled = log.disabled, True  # it warns of each command that it keeps as text
     try:
-        return [statement for statement in sqlglot.parse(text, dialect=dialect) if statement is not None]
+        return tuple(statement.key for statement in sqlglot.parse(text, dialect=dialect) if statement)
     except (sqlglot.errors.SqlglotError, RecursionError) as error:
         return f"no SQL: {str(error).splitlines()[0][:120]}"
     except ValueError as error:

@@ -7,6 +7,7 @@ that only starts like it is the one.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from tiered_eval.errors import ConfigError
@@ -36,8 +37,7 @@ class Url(SelectingScorer):
         wanted = [_wanted(text) for text in texts_of(expected)]
         unsure: Outcome | None = None
         seen = ""
-        for (start, end), _ in zip(find_addresses(given.text), range(_MOST), strict=False):
-            found = parse_address(given.text[start:end])
+        for start, end, found in given.subject.view(_addresses):
             if found is None or not any(found.leads_to(address) for address in wanted):
                 seen = seen or given.text[start:end]
                 continue
@@ -49,6 +49,12 @@ class Url(SelectingScorer):
         return unsure or Outcome(
             "fail", f"another address, {seen[:80]}" if seen else "there is no address", 0.0
         )
+
+
+def _addresses(text: str) -> list[tuple[int, int, Address | None]]:
+    """The first addresses of a text, read."""
+    places = islice(find_addresses(text), _MOST)
+    return [(start, end, parse_address(text[start:end])) for start, end in places]
 
 
 def _doubt(text: str, start: int, end: int) -> str | None:

@@ -33,7 +33,7 @@ class WordCount(SelectingScorer):
             ConfigError: no length is asked for.
         """
         unit = str(options.get("unit", "words"))
-        count = _COUNTS[unit](given.text)
+        count = given.subject.view(_COUNTS[unit])
         low, high = options.get("min"), options.get("max")
         if expected is not None:
             low = high = expected
