@@ -1,6 +1,6 @@
 """Builds `tiered_eval/calibration/data/design.json`, the design that ships with the package.
 
-    python tools/build_design.py FOLDER_OF_LABELLED_DATA
+    python -m tools.build_design FOLDER_OF_LABELLED_DATA
 
 The scoring is fitted on labels whose licences allow a derived table to be passed on (MIT, Apache-2.0, CC BY 4.0), at most
 `MOST` a source so that none of them rules. Only weights are written: no text, no score of any item. Run it again whenever a

@@ -67,7 +67,7 @@ def calibrate(
     _check_tiers(tiers)
     roles = assign_roles(labels, seed=promise.seed, shipped=shipped.name if shipped else None)
     design, table = _designed(roles, tiers, promise, shipped)
-    refusal = _refusal(roles.certification, promise)
+    refusal = _refusal((*roles.design, *roles.certification), promise)
     names = table.names
     groups = sorted({label.kind for label in roles.certification}) if promise.per_kind else [ANY_KIND]
     grants = []
