@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
@@ -18,7 +19,7 @@ from tiered_eval.calls import Gateway
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import BudgetExceeded, DeadlineReached
 from tiered_eval.ledger import Ledger, Totals
-from tiered_eval.ledger.files import FORMAT, connect
+from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, SCHEMA, connect
 from tiered_eval.parsing import judgement_parser
 from tiered_eval.pricing import PriceBook
 from tiered_eval.records import BatchItem, Completed, ModelRequest, Usage
@@ -523,14 +524,14 @@ async def test_as_many_may_wait_as_fill_packs_and_batches(
     await services.aclose()
 
 
-def test_a_ledger_of_the_format_before_is_brought_up_to_date(tmp_path: Path):
-    """A ledger that was made before there were batches opens, and keeps what is in it."""
-    with Ledger.open(tmp_path):
-        pass
-    connection = connect(tmp_path / "ledger.db")
-    connection.execute("DROP TABLE batch")
-    connection.execute("DROP TABLE batch_item")
+def test_a_ledger_of_the_first_format_is_brought_up_to_date(tmp_path: Path):
+    """A ledger that was made before there were batches opens, and can hold some."""
+    connection = sqlite3.connect(tmp_path / "ledger.db")
+    connection.executescript(SCHEMA)
+    connection.execute("INSERT INTO meta VALUES ('id', 'old')")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute("PRAGMA user_version = 1")
+    connection.commit()
     connection.close()
 
     with Ledger.open(tmp_path) as ledger:
