@@ -16,12 +16,15 @@ import re2
 
 __all__ = ["STEMS", "Cue", "CueKind", "find_cues", "in_place_lower"]
 
-CueKind: TypeAlias = Literal["denial", "aside", "predicate", "hypothetical", "report", "choice"]
+CueKind: TypeAlias = Literal[
+    "denial", "aside", "predicate", "hypothetical", "report", "choice", "doubt", "past"
+]
 """``aside`` is a denial that sets something apart ("unlike", "except for"); ``predicate`` denies what stands before it."""
 
 _IDIOM = r"""
     not\s+(?:only|just|merely|simply|solely|least|surprisingly|to\s+mention|until|before)
   | (?:if|whether\s+or|why|or)\s+not
+  | (?:no|without|beyond|in|any|a)\s+doubt
   | no\s+(?:doubt|wonder|question|later|earlier|sooner|more|less|fewer|matter|problem)
   | no(?:\.\s*|\s*\#)\d+
   | (?:nothing|none|no\s+one|nobody)\s+(?:but|other\s+than|else\s+but|less\s+than)
@@ -29,17 +32,19 @@ _IDIOM = r"""
   | (?:cannot|can't|couldn't|could\s+not)\s+help\s+but
 """
 _DENIAL = r"""
-    (?:missing | absent | excluded | omitted | rejected | unavailable | invalid | not[ ]\w+)(?:[ ]\w+){0,2}\**:\**
+    (?:missing | absent | excluded | omitted | rejected | unavailable | invalid | not[ ]\w+)(?:[ ]\w+){0,2}\**:\**(?!\d)
+  | (?:not | wrong | incorrect | no[ ](?:match(?:es)? | results? | hits? | records? | entry | entries | such[ ]\w+))\**:\**(?!\d)
   | [a-z]+n't | cannot | not | never | no\s+longer | no | none | nobody | nothing | nowhere | neither | nor
   | without | unless | lack(?:s|ed|ing)? | absence\s+of
   | hardly | barely | scarcely | seldom | rarely
-  | rather\s+than | instead\s+of | far\s+from | anything\s+but
+  | rather\s+than | instead\s+of | far\s+from | anything\s+but | as\s+opposed\s+to
+  | (?:everything|everyone|everybody|all(?:\s+[^\W\d]+)?)\s+(?:but|bar)
   | fail(?:s|ed|ing)?\s+to | unable\s+to | refus(?:e|es|ed|ing)\s+to
-  | den(?:y|ies|ied|ying)
+  | den(?:y|ies|ied|ying) | reject(?:s|ing)?
   | (?:false|untrue|wrong|incorrect|mistaken)\s+(?:that|to\s+(?:say|claim|assume|think|believe))
 """
 """What follows is denied, up to the end of the clause; the first line is a label, such as "Not found:"."""
-_ASIDE = r"except(?:ing)? | excluding | other\s+than | apart\s+from | unlike"
+_ASIDE = r"except(?:ing)? | excluding | other\s+than | apart\s+from | unlike | contrary\s+to"
 _PREDICATE = r"""
     (?:false | untrue | incorrect | wrong | mistaken | missing | absent | excluded | omitted | rejected | unavailable
     | unknown | invalid)(?=\s*(?:[^\w\s]|$)|\s+(?:and|as|at|because|by|for|from|here|in|on|or|since|to|under|until)\b)
@@ -50,15 +55,21 @@ _HYPOTHETICAL = r"""
   | if\s+(?:only\s+)?(?:it|he|she|they|we|you|i|this|that|there)\s+(?:were|had)
   | if\s+[^.;!?\n]{1,80}?\s+would
   | (?:were|had)\s+(?:it|he|she|they|we|you|i|this|that|there)
+  | had\s+(?:the|its|our|their)\s+(?:\w+\s+){1,3}been | say\s+(?:it|they|there|that|the\s+\w+)\s+(?:was|were)
+  | assume\s+(?:that\s+)?(?:the|it|this|there|an?)
   | suppos(?:e|ing) | imagin(?:e|ing) | hypothetically | let's\s+say | what\s+if
 """
 _REPORT = r"""
     (?:claims? | idea | notion | belief | assertion | allegations? | suggestion | rumou?rs? | myth | theory)\s+that
+  | claim(?:s|ed)?\s+(?:it|the\s+\w+(?:\s+\w+)?)\s+(?:is|are|was|were)
+  | (?:might|may|could|would)\s+(?:\w+ly\s+)?(?:think|believe|assume|guess)
   | alleged(?:ly)? | supposed(?:ly)? | purported(?:ly)? | so-called | rumou?red
   | mistakenly | wrongly | falsely | incorrectly
   | whether | (?:asked|asking|wondering?|wondered)\s+(?:if|about)
 """
 _CHOICE = "either"
+_DOUBT = r"doubt(?:s|ed)? | doubtful | (?:un|not\s+)likely | improbable | dubious"
+_PAST = r"used\s+to\s+(?:be|have|cost|last|run|take) | formerly(?=\s+[$€£]?\d)"
 
 _WORDS = re.compile(
     rf"""(?<![\w'])(?:
@@ -66,6 +77,8 @@ _WORDS = re.compile(
     | (?P<hypothetical>{_HYPOTHETICAL})
     | (?P<report>{_REPORT})
     | (?P<choice>{_CHOICE})
+    | (?P<doubt>{_DOUBT})
+    | (?P<past>{_PAST})
     | (?P<denial>{_DENIAL})
     | (?P<aside>{_ASIDE})
     | (?P<predicate>{_PREDICATE})
@@ -80,6 +93,9 @@ _STEMS = r"""
     rejected unavailable unknown invalid myth misconception mistake error
     would could might should if were had suppos\w+ imagin\w+ hypothetically let what
     claims? idea notion belief assertion allegations? suggestion rumou?rs? theory
+    claimed may doubt doubts doubted doubtful unlikely improbable dubious used\s+to formerly reject rejects rejecting contrary
+    as\s+opposed everything everyone everybody all(?:\s+[a-z]+)?\s+(?:but|bar) beyond in\s+doubt any\s+doubt a\s+doubt
+    say\s+(?:it|they|there|that|the) assume
     alleged allegedly purported purportedly so-called rumou?red whether asked asking wonder\w* either
 """
 STEMS = rf"(?i)\b(?:{'|'.join(_STEMS.split())}|[a-z]+n['’]t)\b"

@@ -17,13 +17,20 @@ from operator import attrgetter
 from typing import Literal
 
 from tiered_eval.text.cues import Cue, find_cues, in_place_lower
+from tiered_eval.text.layout import is_denied_by_header, is_taken_back
 from tiered_eval.text.quotation import quotation_doubt, quotations
 from tiered_eval.text.signs import CUE, SPEECH, signs_in
 
 __all__ = ["Cue", "doubt_at", "find_cues", "has_negation", "kept_cues", "polarity"]
 
 _DENIALS = ("denial", "aside")
-_DOUBTS = {"hypothetical": "hypothetical", "report": "reported", "choice": "one of several"}
+_DOUBTS = {
+    "hypothetical": "hypothetical",
+    "report": "reported",
+    "choice": "one of several",
+    "doubt": "doubted",
+    "past": "no longer so",
+}
 
 _LOOK_BEFORE = 240
 _LOOK_AFTER = 60
@@ -32,7 +39,7 @@ _LOOK_AFTER = 60
 _LONG_TEXT = 20_000
 
 _ENDS_REACH = re.compile(
-    r"[.!?](?=\s|$)|[;:\n—]|\s[–-]{1,2}\s"
+    r"[.!?](?=\s|$)|[;\n—]|:(?!\d)|\s[–-]{1,2}\s"
     r"|\b(?:but|however|yet|although|though|whereas|while|because|since|so|instead(?!\s+of))\b"
 )
 """Where the clause of a cue ends."""
@@ -52,9 +59,19 @@ _BETWEEN = re.compile(
 )
 """All that may stand between a match and the words that deny it from behind."""
 
-_LIST_ITEM = re.compile(r"[ \t]*(?:[-*•–+]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+")
-_LIST_LENGTH = 2_000
-"""Characters of a list before a match that are gone through for its heading."""
+_CORRECTION = re.compile(
+    r"[\w%°-]{0,12}(?:\s[a-z]{1,12})?\s?(?:\.{2,}|…|,|—|–|-{1,2})\s?(?:oh,?\s)?(?:no|sorry|wait|oops|scratch that|correction|i mean"
+    r"|make that)\b[\s,:—–-]"
+    r"|[^.!?\n]{0,40}[.;,!—–]\s*(?:but\s+)?(?:that|this|which)(?:'s|\s+is|\s+was)\s+(?:wrong|incorrect|mistaken|false|an?\s+(?:mistake|error))\b"
+)
+"""What takes back the words just before it: "45... no, wait, 30"; "45 days; that was wrong"."""
+_ITS_NOUN = re.compile(
+    r"[\s-]+(?:(?!(?:an?|the|and|or|of|in|to|it|he|she|they|we|you|i|this|that|which|who|for|at|on|by|with|as|if|there|but|its|his"
+    r"|her|their|these|those|what|after|before|from|than)\b)[a-z]+\s+){1,2}"
+    r"(?:is|was|are|were|has|have|had|does|do|did|can|could|will|would|should|may|must)?\s*"
+)
+"""A value that stands before its noun: "the 45-day limit does not apply"."""
+_COUNTERPART = re.compile(r"\s+[$€£]?\d")
 
 _DIGIT = re.compile(r"\d")
 _OR_BEFORE = re.compile(r"\d[\w./-]*[\"'”’)]*,?\s+or\s+(?:[^\W\d]+\s+)?[\"'“‘(]*$", re.IGNORECASE)
@@ -75,7 +92,8 @@ def polarity(text: str) -> Literal[1, -1]:
 def doubt_at(text: str, start: int, end: int, cues: Sequence[Cue] | None = None) -> str | None:
     """Why finding ``text[start:end]`` may not mean that the text says so; None when nothing speaks against it.
 
-    One of ``denied``, ``doubly denied``, ``hypothetical``, ``reported``, ``one of several``, ``quoted``, ``asked``.
+    One of ``denied``, ``doubly denied``, ``hypothetical``, ``reported``, ``doubted``, ``no longer so``, ``one of several``,
+    ``taken back``, ``quoted``, ``asked``.
     Looks at the neighbourhood only, so that it costs the same in a long text. ``cues`` are those of the whole
     text, from a caller that keeps them.
     """
@@ -85,8 +103,10 @@ def doubt_at(text: str, start: int, end: int, cues: Sequence[Cue] | None = None)
     near = find_cues(text[begin:stop]) if cues is None else _cues_between(cues, begin, stop)
     if near and (doubt := _doubt_by_cues(text[begin:stop], start - begin, end - begin, near)):
         return doubt
-    if (cues is None or cues) and _is_denied_by_header(text, start):
+    if (cues is None or cues) and is_denied_by_header(text, start):
         return "denied"
+    if is_taken_back(text, start, end) or _is_corrected(text, start, end):
+        return "taken back"
     if _is_candidate(text, start, end):
         return "one of several"
     return quotation_doubt(text, start, end)
@@ -100,18 +120,6 @@ def kept_cues(text: str) -> tuple[Cue, ...] | None:
     if len(text) > _LONG_TEXT:
         return None
     return find_cues(text) if CUE in signs_in(text) else ()
-
-
-def _is_denied_by_header(text: str, start: int) -> bool:
-    """Does a match stand in a list with a heading such as "The following were not found:"?"""
-    line = text.rfind("\n", 0, start) + 1
-    if not line or not _LIST_ITEM.match(text, line):
-        return False
-    for header in reversed(text[max(0, line - _LIST_LENGTH) : line].splitlines()):
-        if header.strip() and not _LIST_ITEM.match(header):
-            is_heading = header.rstrip(" *_").endswith(":")
-            return is_heading and any(cue.kind in (*_DENIALS, "predicate") for cue in find_cues(header))
-    return False
 
 
 def _is_candidate(text: str, start: int, end: int) -> bool:
@@ -152,8 +160,9 @@ def _doubt_by_cues(near: str, start: int, end: int, cues: Sequence[Cue]) -> str 
 def _reaches(text: str, cue: Cue, start: int, end: int) -> bool:
     """Does a cue turn round the match, either from before or, as its predicate, from behind?"""
     if cue.start >= end:
-        denies_subject = cue.kind == "predicate" or _VERBAL.fullmatch(text, cue.start, cue.end)
-        return bool(denies_subject) and _BETWEEN.fullmatch(text, end, cue.start) is not None
+        return _denies_behind(text, cue, start, end)
+    if cue.start <= start < cue.end:
+        return cue.kind == "denial"  # "is not on net 45:", where the colon makes a label of it all
     if cue.end > start or cue.kind == "predicate" or text.startswith((",", ".", ":"), cue.end):
         return False
     if _ENDS_REACH.search(text, cue.end, start) or _NEXT_CLAUSE.search(text, cue.end, start):
@@ -165,3 +174,22 @@ def _reaches(text: str, cue: Cue, start: int, end: int) -> bool:
     # "the layer that holds no blood is the cuticle": the main verb comes after the relative clause.
     in_relative = _RELATIVE.search(text[max(0, cue.start - 40) : cue.start])
     return not (in_relative and _COPULA.search(text, cue.end, start))
+
+
+def _denies_behind(text: str, cue: Cue, start: int, end: int) -> bool:
+    """Is a cue behind the match its predicate?"""
+    is_verbal = _VERBAL.fullmatch(text, cue.start, cue.end) is not None
+    if not (is_verbal or cue.kind == "predicate"):
+        return False
+    if _BETWEEN.fullmatch(text, end, cue.start):
+        # "45 (not 30)" denies the other one.
+        return text[cue.start : cue.end] != "not" or _COUNTERPART.match(text, cue.end) is None
+    return (
+        is_verbal
+        and _DIGIT.search(text, start, end) is not None
+        and _ITS_NOUN.fullmatch(text, end, cue.start) is not None
+    )
+
+
+def _is_corrected(text: str, start: int, end: int) -> bool:
+    return _CORRECTION.match(in_place_lower(text[end : end + _LOOK_AFTER + 40])) is not None

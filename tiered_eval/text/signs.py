@@ -18,6 +18,7 @@ import re2
 
 from tiered_eval.text.cues import STEMS
 from tiered_eval.text.dates import MONTHS
+from tiered_eval.text.layout import LAYOUT_SIGNS
 from tiered_eval.text.number_words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
@@ -27,7 +28,7 @@ Sign = str
 CUE: Sign = "cue"
 """A word stands there with which a cue may begin."""
 SPEECH: Sign = "speech"
-"""A quotation, a question or a choice between two may stand there."""
+"""A quotation, a question, a choice between two, a correction or a table may stand there."""
 JOINED: Sign = "joined"
 """Two numbers may be joined to one, or one may have other digits than its own. Known of ASCII texts only."""
 _ALWAYS: Sign = "always"
@@ -85,7 +86,12 @@ def _joined() -> str:
 
 
 def _patterns() -> dict[Sign, str]:
-    found = {_ALWAYS: "", CUE: STEMS, SPEECH: '["“„«‘?？]| or ', JOINED: f"(?i:{_joined()})"}
+    found = {
+        _ALWAYS: "",
+        CUE: STEMS,
+        SPEECH: rf'["“„«‘?？]| or |{LAYOUT_SIGNS}|\b(?i:sorry|wait|oops|scratch that|correction|i mean|make that)\b',
+        JOINED: f"(?i:{_joined()})",
+    }
     for name, spellings in spellings_by_unit().items():
         words = {last for spelling in spellings for last in re.findall(r"[a-z]+2?\Z", spelling)}
         if words:
