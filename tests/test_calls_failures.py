@@ -272,10 +272,14 @@ async def test_limits_reach_the_gate(home: Path):
 
 async def test_no_more_calls_are_open_than_allowed(home: Path):
     """The limit on open calls holds over all models together."""
-    clock = HandClock(moves_itself=True)
-    provider = ScriptedProvider(latency_s=1, sleep=clock.sleep)
 
-    async with opened(home, provider, hand_clock=clock, concurrency=3) as gateway:
+    async def answer_once_three_were_open(_: float) -> None:
+        await until(lambda: provider.most_open >= 3)
+        await turns(20)  # time for a fourth one to arrive
+
+    provider = ScriptedProvider(latency_s=1, sleep=answer_once_three_were_open)
+
+    async with opened(home, provider, concurrency=3) as gateway:
         await asyncio.gather(
             *(ask(gateway, str(number), models=((SMALL, LARGE)[number % 2],)) for number in range(20))
         )

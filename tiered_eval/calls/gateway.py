@@ -91,7 +91,7 @@ class Gateway:
         concurrency: most calls open at once.
         request_timeout_s: bound on one attempt.
         deadline_s: seconds that the run has left; None for no deadline.
-        make_gate: one rate gate for each model. Takes ``pacing.RateGate``.
+        make_gate: one rate gate for each model. Takes ``pacing.RateGate``, which all processes on ``home`` share.
         clock, sleep, now, rng, nonce: time and chance.
     """
 
@@ -129,7 +129,9 @@ class Gateway:
             prices=prices,
             open_provider=open_provider,
             open_embedder=open_embedder,
-            make_gate=make_gate or rate_gates(concurrency=concurrency, clock=clock, sleep=sleep),
+            make_gate=rate_gates(home, concurrency=concurrency, clock=clock, sleep=sleep)
+            if make_gate is None
+            else lambda model, origin: make_gate(),
         )
         self._mode = mode
         self._timeout_s = request_timeout_s

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from tiered_eval.calls.job import Gate
 from tiered_eval.errors import ConfigError
@@ -26,15 +28,17 @@ def provider_of(model: str) -> tuple[str, str]:
 
 
 def rate_gates(
-    *, concurrency: int, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
-) -> Callable[[], Gate]:
-    """Makes the rate gate of one model."""
+    home: Path, *, concurrency: int, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
+) -> Callable[[str, str], Gate]:
+    """Makes the rate gate of one model at one place; all processes on ``home`` share what it learns of the limits."""
 
-    def make() -> Gate:
+    def make(model: str, origin: str) -> Gate:
         # Imported here: a run whose answers are all kept makes none.
-        from tiered_eval.pacing import RateGate
+        from tiered_eval.pacing import RateGate, SharedAllowance
 
-        return RateGate(concurrency=concurrency, clock=clock, sleep=sleep)
+        name = hashlib.sha256(f"{origin}\0{model}".encode()).hexdigest()[:16]
+        allowance = SharedAllowance(home / "pacing" / f"{name}.json")
+        return RateGate(concurrency=concurrency, clock=clock, sleep=sleep, allowance=allowance)
 
     return make
 
@@ -48,7 +52,7 @@ class Vendors:
         prices: PriceBook,
         open_provider: Callable[[str], Provider],
         open_embedder: Callable[[str], EmbeddingProvider] | None,
-        make_gate: Callable[[], Gate],
+        make_gate: Callable[[str, str], Gate],
     ) -> None:
         self.prices = prices
         self._open_provider = open_provider
@@ -78,8 +82,13 @@ class Vendors:
     def gate(self, model: str) -> Gate:
         gate = self._gates.get(model)
         if gate is None:
-            gate = self._gates[model] = self._make_gate()
+            gate = self._gates[model] = self._make_gate(model, self._origin(model))
         return gate
+
+    def _origin(self, model: str) -> str:
+        prefix = provider_of(model)[0]
+        opened = self._providers.get(prefix) or self._embedders.get(prefix)
+        return opened.origin if opened is not None else prefix
 
     async def prepare(self, prefix: str) -> None:
         """Have the provider's client at hand before a place at the rate gate is taken.

@@ -7,6 +7,9 @@ it only to less than what it says.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 __all__ = ["Bucket"]
 
 _MINUTE_S = 60.0
@@ -29,6 +32,20 @@ class Bucket:
         self._level = 0.0
         self._at = 0.0
         self._learnt_from = 0
+
+    def to_list(self) -> list[float]:
+        """All of it, for whoever shares the allowance."""
+        return [self._rate, self._trust, self._capacity, self._level, self._at, self._learnt_from]
+
+    def take_over(self, values: Sequence[float]) -> None:
+        """Become what ``to_list`` of another bucket said."""
+        rate, trust, capacity, level, at, learnt_from = map(float, values)
+        if not all(map(math.isfinite, (rate, trust, capacity, level, at))):
+            raise ValueError("a bucket holds finite numbers")
+        if rate < 0 or not _LEAST_TRUST <= trust <= 1:
+            raise ValueError("a bucket that nobody can have written")
+        self._rate, self._trust, self._capacity, self._level = rate, trust, capacity, level
+        self._at, self._learnt_from = at, int(learnt_from)
 
     @property
     def per_minute(self) -> float | None:

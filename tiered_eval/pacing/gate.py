@@ -3,7 +3,8 @@
 The one idea: a gate keeps its own picture of the provider's allowance, two token buckets (requests and tokens
 a minute), and corrects it from the headers of every reply. A reply's ``remaining`` describes the moment when
 its request was taken in, so what was sent since is subtracted and what was refilled since is added. On top of
-that the number of open calls adapts: a little up for each success, down for each overload.
+that the number of open calls adapts: a little up for each success, down for each overload. The picture may be one that
+all processes on a home share (``pacing.allowance``); the number of open calls is this process's own.
 
 Route: ``calls`` holds one gate per model. ``async with gate.slot(tokens)`` waits for its turn, in order of
 arrival; ``learn`` and ``throttled`` are called by the same task when the reply or the error is there.
@@ -19,7 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from tiered_eval.pacing.bucket import Bucket
+from tiered_eval.pacing.allowance import LONGEST_PAUSE_S, Holder, OwnAllowance, Sent
 from tiered_eval.records import RateLimits
 
 __all__ = ["GateStatistics", "RateGate"]
@@ -35,8 +36,6 @@ _FIRST_SPACING_S = 0.0025
 allows a few at once answers the first surplus call before the others are on their way."""
 _RELEASE_SPREAD_S = 1.0
 """After a pause without known limits, one width of calls is spread over this long."""
-_LONGEST_PAUSE_S = 600.0
-"""A longer wait is the caller's to refuse; the gate does not hold everybody up for it."""
 _LONGEST_NAP_S = 1.0
 """A waiting call looks again at least this often, since a reply may have brought better news."""
 _ROUNDING = 1e-6
@@ -67,6 +66,7 @@ class RateGate:
         concurrency: most calls open at once.
         clock: monotonic seconds.
         sleep: waits that many seconds of the same clock.
+        allowance: the picture of the provider's limits; this gate's own where None.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class RateGate:
         concurrency: int,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        allowance: Holder | None = None,
     ) -> None:
         if concurrency < 1:
             raise ValueError(f"concurrency is at least 1, got {concurrency}")
@@ -86,14 +87,11 @@ class RateGate:
         self._most_open = 0
         self._throttled = 0
         self._paused_s = 0.0
-        self._paused_until = 0.0
+        self._admitted = 0
         self._cut_at = 0
         self._spacing_s = _FIRST_SPACING_S
         self._spaced_left = concurrency
-        self._next_start = 0.0
-        self._sent = _Sent()
-        self._requests = Bucket()
-        self._tokens = Bucket()
+        self._allowance = allowance or OwnAllowance()
         self._queue: deque[_Waiter] = deque()
         self._slots: weakref.WeakKeyDictionary[asyncio.Task[object], _Slot] = weakref.WeakKeyDictionary()
 
@@ -104,14 +102,14 @@ class RateGate:
         Args:
             tokens: upper estimate of what the call counts against the limit on tokens.
         """
-        await self._wait_turn(tokens)
-        self._admit(tokens)
+        await self._start_in_turn(tokens)
         throttled = self._throttled
         try:
             yield
             if throttled == self._throttled:
                 self._width = min(float(self._most_width), self._width + _GROWTH_PER_SUCCESS)
-                self._requests.trust_more()
+                with self._allowance.held(self._clock()) as allowance:
+                    allowance.requests.trust_more()
         finally:
             self._open -= 1
             self._wake_head()
@@ -123,26 +121,28 @@ class RateGate:
         if limits is None:
             return
         now = self._clock()
-        slot = self._own_slot() or _Slot(at=now, sent=self._sent)
-        age_s = now - slot.at
-        self._requests.learn(
-            limit=limits.requests_limit,
-            remaining=limits.requests_remaining,
-            reset_s=limits.requests_reset_s,
-            spent_since=self._sent.requests - slot.sent.requests,
-            age_s=age_s,
-            number=slot.sent.requests,
-            now=now,
-        )
-        self._tokens.learn(
-            limit=limits.tokens_limit,
-            remaining=limits.tokens_remaining,
-            reset_s=limits.tokens_reset_s,
-            spent_since=self._sent.tokens - slot.sent.tokens,
-            age_s=age_s,
-            number=slot.sent.requests,
-            now=now,
-        )
+        with self._allowance.held(now) as allowance:
+            slot = self._own_slot() or _Slot(at=now, sent=allowance.sent)
+            since = allowance.sent.since(slot.sent)
+            age_s, number = now - slot.at, slot.sent.requests
+            allowance.requests.learn(
+                limit=limits.requests_limit,
+                remaining=limits.requests_remaining,
+                reset_s=limits.requests_reset_s,
+                spent_since=since.requests,
+                age_s=age_s,
+                number=number,
+                now=now,
+            )
+            allowance.tokens.learn(
+                limit=limits.tokens_limit,
+                remaining=limits.tokens_remaining,
+                reset_s=limits.tokens_reset_s,
+                spent_since=since.tokens,
+                age_s=age_s,
+                number=number,
+                now=now,
+            )
         self._wake_head()
 
     def throttled(self, retry_after_s: float | None) -> None:
@@ -157,42 +157,46 @@ class RateGate:
             self._width = max(1.0, self._width * _OVERLOAD_FACTOR)
             return
         now = self._clock()
-        until = now + min(retry_after_s, _LONGEST_PAUSE_S)
-        if until > self._paused_until:
-            self._paused_s += until - max(now, self._paused_until)
-            self._paused_until = until
-            self._requests.empty_at(until)
-            self._spacing_s = _RELEASE_SPREAD_S / self._width
-            self._spaced_left = int(self._width)
+        until = now + min(retry_after_s, LONGEST_PAUSE_S)
+        with self._allowance.held(now) as allowance:
+            if until > allowance.paused_until:
+                self._paused_s += until - max(now, allowance.paused_until)
+                allowance.paused_until = until
+                allowance.requests.empty_at(until)
+                self._spacing_s = _RELEASE_SPREAD_S / self._width
+                self._spaced_left = int(self._width)
+            sent = allowance.sent.requests
         slot = self._own_slot()
         if slot is None or slot.sent.requests > self._cut_at:
             self._width = max(1.0, self._width * _LIMIT_FACTOR)
-            self._cut_at = self._sent.requests
+            self._cut_at = sent
 
     def statistics(self) -> GateStatistics:
         """A snapshot."""
+        with self._allowance.held(self._clock()) as allowance:
+            per_minute = allowance.requests.per_minute, allowance.tokens.per_minute
         return GateStatistics(
             width=int(self._width),
             open=self._open,
             most_open=self._most_open,
             waiting=len(self._queue),
-            admitted=self._sent.requests,
+            admitted=self._admitted,
             throttled=self._throttled,
             paused_s=self._paused_s,
-            requests_per_minute=self._requests.per_minute,
-            tokens_per_minute=self._tokens.per_minute,
+            requests_per_minute=per_minute[0],
+            tokens_per_minute=per_minute[1],
         )
 
-    async def _wait_turn(self, tokens: int) -> None:
-        """Come back when this call is the first in line and may start now."""
-        if not self._queue and self._delay_s(tokens) == 0.0:
+    async def _start_in_turn(self, tokens: int) -> None:
+        """Let this call start when it is the first in line and there is room for it."""
+        if not self._queue and self._start(tokens) == 0.0:
             return
         waiter = _Waiter()
         self._queue.append(waiter)
         try:
             while True:
                 if self._queue[0] is waiter:
-                    delay_s = self._delay_s(tokens)
+                    delay_s = self._start(tokens)
                     if delay_s == 0.0:
                         return
                     if delay_s is not None:
@@ -206,31 +210,28 @@ class RateGate:
             if was_head:
                 self._wake_head()
 
-    def _delay_s(self, tokens: int) -> float | None:
-        """Seconds until a call may start; 0 for now, None for when another one ends."""
+    def _start(self, tokens: int) -> float | None:
+        """Start a call if it may start now (0); else the seconds until it may, or None for when another one ends.
+
+        Looking and taking are one step, since another process may look as well.
+        """
         if self._open >= int(self._width):
             return None
         now = self._clock()
-        start = max(
-            self._paused_until,
-            self._next_start,
-            now + self._requests.delay_s(1, now),
-            now + self._tokens.delay_s(tokens, now),
-        )
-        return start - now if start - now > _ROUNDING else 0.0
-
-    def _admit(self, tokens: int) -> None:
-        now = self._clock()
+        with self._allowance.held(now) as allowance:
+            delay_s = allowance.delay_s(tokens, now)
+            if delay_s > _ROUNDING:
+                return delay_s
+            sent = allowance.take(tokens, now)
+            if self._spaced_left > 0:
+                self._spaced_left -= 1
+                allowance.next_start = now + self._spacing_s
         self._open += 1
+        self._admitted += 1
         self._most_open = max(self._most_open, self._open)
-        self._requests.take(1, now)
-        self._tokens.take(tokens, now)
-        self._sent = _Sent(requests=self._sent.requests + 1, tokens=self._sent.tokens + tokens)
-        if self._spaced_left > 0:
-            self._spaced_left -= 1
-            self._next_start = now + self._spacing_s
         if (task := asyncio.current_task()) is not None:
-            self._slots[task] = _Slot(at=now, sent=self._sent)
+            self._slots[task] = _Slot(at=now, sent=sent)
+        return 0.0
 
     def _own_slot(self) -> _Slot | None:
         task = asyncio.current_task()
@@ -247,14 +248,6 @@ class _Waiter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sent:
-    """All that a gate has let through, this call included."""
-
-    requests: int = 0
-    tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Slot:
     at: float
-    sent: _Sent
+    sent: Sent
