@@ -43,6 +43,10 @@ NOUN_PHRASE = 4
 """Tokens in which the noun behind a "the" is looked for."""
 OPENING = 6
 """Tokens in which the pronoun behind an opening phrase is looked for."""
+_LINK = 2
+"""Tokens before a name in which the "is" of a description is looked for."""
+_DESCRIBED = 6
+"""Tokens of a description in which its noun is looked for."""
 _SUBJECT_PRONOUNS = frozenset("he she it they".split())
 _PRONOUNS = _SUBJECT_PRONOUNS | {"his", "her", "its", "their"}
 _QUOTE_CHARS = 240
@@ -135,25 +139,74 @@ def _continues(claim: Passage, sentence: Passage, before: Sequence[Passage]) -> 
     pronoun means whoever the sentences before it began with, and none of them may begin with somebody else.
     """
     stems = [token.stem for token in claim.content]
-    missing = [stem for stem in stems if stem not in sentence.counts]
+    missing = [stem for stem in stems if not sentence.holds(stem)]
     is_pronoun = _refers_back(sentence)
     longest = PRONOUN_SUBJECT if is_pronoun else NAMED_SUBJECT
     if len(missing) > longest * len(stems) or set(stems[: len(missing)]) != set(missing):
         return False
-    if not is_pronoun and not _has_subject_of(claim, sentence):
-        return False
+    if not is_pronoun and not _has_subject_of(claim, sentence, len(missing)):
+        return any(_describes(sentence, earlier, missing) for earlier in before)
     for earlier in reversed(before):
-        if all(stem in earlier.counts for stem in missing):
+        if all(earlier.holds(stem) for stem in missing):
             return not is_pronoun or earlier.content[0].stem in claim.counts or _refers_back(earlier)
         if not _refers_back(earlier):
             return False
     return False
 
 
-def _has_subject_of(claim: Passage, sentence: Passage) -> bool:
-    """Does it begin with a word of the claim, or with "the" and one: "The Nordic trader" for "Velox is a trader"?"""
-    opening = sentence.tokens[:NOUN_PHRASE] if sentence.tokens[0].word == "the" else sentence.content[:1]
-    return any(is_content(token) and token.stem in claim.counts for token in opening)
+def _has_subject_of(claim: Passage, sentence: Passage, missing: int) -> bool:
+    """Does it begin with the rest of the claim's subject, or with "the" and its noun?
+
+    "The old pump" goes on from "the Velox pump", and "the Nordic trader" from Velox in "Velox is a trader"; in "Velox
+    offers tours" the name is the whole subject. A family name alone is somebody's only if one person has it.
+    """
+    opening = sentence.tokens[:NOUN_PHRASE]
+    if opening[0].word == "the":
+        has_noun = claim.tokens[0].word == "the" or "be" in claim.counts
+        return has_noun and any(is_content(token) and token.stem in claim.counts for token in opening)
+    first = sentence.content[0]
+    is_rest = first.stem in {token.stem for token in claim.content[: missing + 1]}
+    return is_rest and not (first.is_capital and claim.tokens[0].is_capital and missing == 1)
+
+
+def _describes(sentence: Passage, earlier: Passage, missing: Sequence[str]) -> bool:
+    """Does it begin with "the" and a noun that an earlier sentence gives the missing name: "Velox is a firm ... The firm"?"""
+    if sentence.tokens[0].word != "the" or not missing or not all(earlier.holds(stem) for stem in missing):
+        return False
+    nouns = frozenset(token.stem for token in sentence.tokens[1:NOUN_PHRASE] if is_content(token))
+    starts = [at for at, stem in enumerate(earlier.stems) if stem == missing[0]]
+    ends = [at for at, stem in enumerate(earlier.stems) if stem == missing[-1]]
+    return any(_is_called(earlier, nouns, start, end) for start in starts for end in ends if start <= end)
+
+
+def _is_called(earlier: Passage, nouns: frozenset[str], start: int, end: int) -> bool:
+    """Is what stands from ``start`` to ``end`` a name of one of the nouns: "the firm Velox", "Velox is the old firm", "the oldest firm is Velox"?"""
+    before, behind = earlier.tokens[:start], earlier.tokens[end + 1 :]
+    if not earlier.tokens[start].is_capital:
+        return False
+    if before and before[-1].stem in nouns and start - 1 not in _breaks(earlier, start):
+        return True
+    linked = [token for token in before[-_LINK:] if token.stem == "be"]
+    if (
+        linked
+        and before[0].word in {"the", "a", "an"}
+        and {token.stem for token in before[:_DESCRIBED]} & nouns
+    ):
+        return True
+    is_told = [token.word for token in behind[:2]] in (
+        ["is", "a"],
+        ["is", "an"],
+        ["is", "the"],
+        ["was", "a"],
+        ["was", "the"],
+    )
+    return is_told and bool({token.stem for token in behind[2:_DESCRIBED]} & nouns)
+
+
+def _breaks(earlier: Passage, start: int) -> set[int]:
+    """The token before ``start``, where a comma comes between."""
+    gap = earlier.text[earlier.tokens[start - 1].end : earlier.tokens[start].start]
+    return {start - 1} if gap.strip() else set()
 
 
 def _refers_back(sentence: Passage) -> bool:
@@ -169,7 +222,7 @@ def _refers_back(sentence: Passage) -> bool:
 
 def covered_share(claim: Passage, place: Passage) -> float:
     """Share of the claim's information, by idf of its content words, that is in ``place``; from 0 to 1."""
-    weights = [(idf(token.stem), token.stem in place.counts) for token in claim.content]
+    weights = [(idf(token.stem), place.holds(token.stem)) for token in claim.content]
     total = sum(weight for weight, _ in weights)
     found = sum(weight for weight, is_there in weights if is_there)
     return found / total if total else float(all(is_there for _, is_there in weights))

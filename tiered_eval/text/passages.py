@@ -18,7 +18,7 @@ from tiered_eval.text.polarity import Cue, find_cues
 from tiered_eval.text.sentences import split_sentences
 from tiered_eval.text.tokens import Token, is_content, tokens
 
-__all__ = ["Passage", "passages", "read_claim", "smallest", "tightest", "turns_round"]
+__all__ = ["Passage", "given_names", "passages", "read_claim", "smallest", "tightest", "turns_round"]
 
 _EDGE = 2
 """Content words at each end of a claim that count as its subject and its object."""
@@ -34,6 +34,8 @@ class Passage:
     """At least one."""
     cues: tuple[Cue, ...] = ()
     """Words that deny, suppose or report, with offsets in the same text as the tokens'."""
+    implied: frozenset[str] = frozenset()
+    """Stems that are meant and not written: "anna" where the text calls Anna Berg just "Berg"."""
 
     @cached_property
     def content(self) -> tuple[Token, ...]:
@@ -61,6 +63,10 @@ class Passage:
                 following = token.stem
         return tuple(reversed(found))
 
+    def holds(self, stem: str) -> bool:
+        """Is the stem there, written or meant?"""
+        return stem in self.counts or stem in self.implied
+
     def content_from(self, at: int, count: int) -> list[Token]:
         """So many content tokens, beginning with the token ``at``; without copying the rest of the passage."""
         return list(
@@ -82,7 +88,8 @@ class Passage:
 
     def joined_to(self, other: Passage) -> Passage:
         """This passage and the one that follows it, as one."""
-        return Passage(self.text, self.tokens + other.tokens, self.cues + other.cues)
+        both = self.implied | other.implied
+        return Passage(self.text, self.tokens + other.tokens, self.cues + other.cues, both)
 
 
 @lru_cache(maxsize=4096)
@@ -96,6 +103,7 @@ def passages(text: str) -> tuple[Passage, ...]:
     """One passage for each sentence of a text that holds a word; offsets are those of the text. A view of a Subject."""
     found = []
     every, cues = tokens(text), find_cues(text)
+    given = given_names(text, every)
     at = cue = 0
     for sentence in split_sentences(text):
         first, first_cue = at, cue
@@ -104,8 +112,32 @@ def passages(text: str) -> tuple[Passage, ...]:
         while at < len(every) and every[at].start < sentence.end:
             at += 1
         if first < at:
-            found.append(Passage(text, every[first:at], cues[first_cue:cue]))
+            part = every[first:at]
+            implied = frozenset().union(*(given.get(token.stem, ()) for token in part if token.is_capital))
+            found.append(Passage(text, part, cues[first_cue:cue], implied))
     return tuple(found)
+
+
+def given_names(text: str, every: Sequence[Token]) -> dict[str, frozenset[str]]:
+    """For each family name of a text the words that stand before it where it is written in full.
+
+    Left out where it is written in full in two ways: "Berg" may then be Anna or Otto Berg.
+    """
+    found: dict[str, frozenset[str]] = {}
+    run: list[str] = []
+    for at, token in enumerate(every):
+        is_next = bool(run) and text[every[at - 1].end : token.start] == " "
+        if not (token.is_capital and token.word.isalpha() and is_content(token)):
+            run = []
+            continue
+        run = [*run, token.stem] if is_next else [token.stem]
+        following = every[at + 1] if at + 1 < len(every) else None
+        is_last = following is None or not following.is_capital or text[token.end : following.start] != " "
+        if len(run) > 1 and is_last:
+            others = frozenset(run[:-1])
+            earlier = found.get(token.stem, others)
+            found[token.stem] = earlier & others if earlier & others else frozenset()
+    return found
 
 
 def tightest(wanted: Sequence[str], stems: Sequence[str]) -> tuple[int, int] | None:

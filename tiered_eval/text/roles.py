@@ -11,7 +11,7 @@ One of the guards; the order of words comes from :mod:`tiered_eval.text.passages
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from itertools import combinations, islice
+from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
 from tiered_eval.text.passages import Passage, tightest, turns_round
@@ -23,6 +23,7 @@ _ACTOR_WORDS = 3
 """Content words behind a "by" that may name who acts: "by her former record label"."""
 _MOST_NAMES = 12
 """Names of one claim that are compared with each other."""
+_ENDS_PHRASE = frozenset("and or but as in on at for with from to into which who that".split())
 _COMPARING = frozenset({"than", "before", "after"})
 
 
@@ -45,7 +46,7 @@ def roles_changed(claim: Passage, place: Passage, first: int, last: int) -> str 
     if not is_passive_alike:
         keeps_actors = _keeps_actors(their_acts, claim) and _keeps_actors(acts, place)
         return None if keeps_actors else "who does what changed over"
-    if _says_what_it_is(claim):
+    if _says_what_it_is(claim) or _lists_what_it_is(claim, place):
         return None
     if turns_round(shared, place.stems) or _names_changed_over(claim, place):
         return "the words come in another order"
@@ -72,11 +73,11 @@ def _acts(passage: Passage, shared: Collection[str]) -> list[_Act]:
 
 
 def _phrase(passage: Passage, at: int) -> Iterator[Token]:
-    """The tokens from ``at`` to the end of their noun phrase: no "and", no comma."""
+    """The tokens from ``at`` to the end of their noun phrase: no "and", no comma, no preposition but "of"."""
     for index in range(at, len(passage.tokens)):
         token = passage.tokens[index]
         gap = passage.text[passage.tokens[index - 1].end : token.start]
-        if token.word in {"and", "or", "but"} or "," in gap:
+        if token.word in _ENDS_PHRASE or "," in gap:
             return
         yield token
 
@@ -117,9 +118,19 @@ def _says_what_it_is(claim: Passage) -> bool:
     return any(token.word in {"a", "an"} for token in claim.tokens[at + 1 : at + 2])
 
 
+def _lists_what_it_is(claim: Passage, place: Passage) -> bool:
+    """ "Rivers such as X and Y" for "X and Y are rivers"."""
+    if "be" not in claim.counts or claim.counts.keys() & _COMPARING:
+        return False
+    words = [token.word for token in place.tokens]
+    return ("such", "as") in pairwise(words) or "including" in words
+
+
 def _names_changed_over(claim: Passage, place: Passage) -> bool:
     """Two names of the claim stand the other way round, and were not merely listed side by side."""
-    names = [(at, token.stem) for at, token in enumerate(claim.tokens) if token.is_capital]
+    names = [
+        (at, token.stem) for at, token in enumerate(claim.tokens) if token.is_capital and is_content(token)
+    ]
     for (at, one), (then, other) in combinations(names[:_MOST_NAMES], 2):
         if then - at == 1 or one == other or not {one, other} <= place.counts.keys():
             continue
