@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from tiered_eval.catalogue import CATALOGUE, NEGATION
 from tiered_eval.dimensions import make_dimensions
@@ -53,6 +53,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+Exact: TypeAlias = Fraction | int
+"""A whole number stays one, as most are: fractions take ten times as long."""
+_ZERO: Exact = 0
 
 NOTES_KEPT = 50
 """Warnings, and violations, that a run's card lists."""
@@ -199,19 +202,19 @@ class _Sums:
         if self.notes:
             text, count = self.notes.most_common(1)[0]
             note = text if self.cases == 1 else f"{text} ({count:,} of {self.cases:,} cases)"
-        score = _rounded(Fraction(self.score, self.scored)) if self.scored else None
+        score = _rounded(self.score, self.scored) if self.scored else None
         return _Line(
             dimension,
             score,
-            _rounded(Fraction(self.low, self.cases)),
-            _rounded(Fraction(self.high, self.cases)),
+            _rounded(self.low, self.cases),
+            _rounded(self.high, self.cases),
             note=note,
         )
 
 
 def _from_verdicts(dimension: Dimension, verdicts: Sequence[Verdict]) -> _Line | None:
     """The weighted credit of the verdicts that carry a dimension, or a metric of its name; None without any."""
-    earned = decided = total = Fraction(0)
+    earned = decided = total = _ZERO
     for verdict in verdicts:
         if verdict.dimension == dimension.key:
             credit = _credit(verdict)
@@ -219,7 +222,7 @@ def _from_verdicts(dimension: Dimension, verdicts: Sequence[Verdict]) -> _Line |
             credit = _metric(verdict, verdict.metrics[dimension.key])
         else:
             continue
-        weight = _fraction(verdict.weight)
+        weight = _exact(verdict.weight)
         total += weight
         if credit is not None:
             decided += weight
@@ -228,26 +231,26 @@ def _from_verdicts(dimension: Dimension, verdicts: Sequence[Verdict]) -> _Line |
         return None
     return _Line(
         dimension,
-        score=_rounded(FULL_SCORE * earned / decided) if decided else None,
-        low=_rounded(FULL_SCORE * earned / total),
-        high=_rounded(FULL_SCORE * (earned + total - decided) / total),
+        score=_rounded(FULL_SCORE * earned, decided) if decided else None,
+        low=_rounded(FULL_SCORE * earned, total),
+        high=_rounded(FULL_SCORE * (earned + total - decided), total),
         note=None if decided else "nothing was decided",
     )
 
 
-def _credit(verdict: Verdict) -> Fraction | None:
+def _credit(verdict: Verdict) -> Exact | None:
     """What a verdict earns, in [0, 1]: its degree where its scorer gives part marks, else all or nothing."""
     if not verdict.is_decided:
         return None
     score = verdict.score
     if score is not None and 0 <= score <= 1 and _gives_part_marks(verdict.kind, verdict.scorer):
-        return _fraction(score)
-    return Fraction(verdict.state == "pass")
+        return _exact(score)
+    return 1 if verdict.state == "pass" else 0
 
 
-def _metric(verdict: Verdict, value: float) -> Fraction | None:
+def _metric(verdict: Verdict, value: float) -> Exact | None:
     """A metric that a scorer reported beside its verdict; None where it is no share."""
-    return _fraction(value) if verdict.is_decided and 0 <= value <= 1 else None
+    return _exact(value) if verdict.is_decided and 0 <= value <= 1 else None
 
 
 @lru_cache(maxsize=1024)
@@ -283,7 +286,7 @@ def _from_use(
         return _Line(dimension, 0, 0, 0, note="there is no trajectory")
     if used is None:
         return _Line(dimension, 0, 0, 0, note=f"the {name} that were used are not known")
-    left = _rounded(FULL_SCORE * max(Fraction(0), 1 - _fraction(used) / _fraction(limit)))
+    left = _rounded(FULL_SCORE * max(0, _exact(limit) - _exact(used)), _exact(limit))
     return _beside_substance(_Line(dimension, left, left, left), has_substance)
 
 
@@ -317,10 +320,9 @@ def _card(
     lines: Sequence[_Line], *, warnings: tuple[SubmissionWarning, ...], violations: tuple[str, ...]
 ) -> Scorecard:
     """The lines with their weights, and the total."""
-    all_weights = sum((_fraction(line.dimension.weight) for line in lines), Fraction(0))
-    shares = [_fraction(line.dimension.weight) / all_weights for line in lines]
+    parts, whole = _parts(tuple([line.dimension.weight for line in lines]))
     breakdown: dict[str, DimensionScore] = {}
-    for line, weight in zip(lines, shares, strict=True):
+    for line, part in zip(lines, parts, strict=True):
         given = line.dimension
         breakdown[given.key] = DimensionScore(
             label=given.label,
@@ -328,15 +330,14 @@ def _card(
             score=line.score,
             low=line.low,
             high=line.high,
-            weight=float(weight),
-            weighted=None if line.score is None else float(line.score * weight),
+            weight=part / whole,
+            weighted=None if line.score is None else line.score * part / whole,
             note=line.note,
         )
-    scores = [line.score for line in lines]
-    low = _total([line.low for line in lines], shares)
-    high = _total([line.high for line in lines], shares) if lines else FULL_SCORE
-    known = [score for score in scores if score is not None]
-    score = _total(known, shares) if lines and len(known) == len(lines) else None
+    low = _total([line.low for line in lines], parts, whole)
+    high = _total([line.high for line in lines], parts, whole) if lines else FULL_SCORE
+    known = [line.score for line in lines if line.score is not None]
+    score = _total(known, parts, whole) if lines and len(known) == len(lines) else None
     result = card_result(low) if card_result(low) == card_result(high) else "undecided"
     return Scorecard(
         score=score,
@@ -349,9 +350,19 @@ def _card(
     )
 
 
-def _total(scores: Sequence[int], shares: Sequence[Fraction]) -> int:
-    total = sum((score * share for score, share in zip(scores, shares, strict=True)), Fraction(0))
-    return min(FULL_SCORE, math.floor(total))
+@lru_cache(maxsize=256)
+def _parts(weights: tuple[float, ...]) -> tuple[tuple[int, ...], int]:
+    """The weights as whole numbers, and what they add up to."""
+    fractions = [_exact(weight) for weight in weights]
+    scale = math.lcm(*(fraction.denominator for fraction in fractions))
+    parts = tuple(int(fraction * scale) for fraction in fractions)
+    return parts, sum(parts)
+
+
+def _total(scores: Sequence[int], parts: Sequence[int], whole: int) -> int:
+    """The weighted sum, rounded down."""
+    total = sum(score * part for score, part in zip(scores, parts, strict=True))
+    return min(FULL_SCORE, total // whole) if whole else 0
 
 
 def _rated(settings: EloSettings, matches: Iterable[tuple[int, CardResult, Submission]]) -> EloLine:
@@ -372,12 +383,12 @@ def _rated(settings: EloSettings, matches: Iterable[tuple[int, CardResult, Submi
     return EloLine(start=settings.start, end=rating, matches=rated)
 
 
-def _rounded(value: Fraction) -> int:
-    """To the nearest whole number; halves go up."""
-    return math.floor(value + Fraction(1, 2))
+def _rounded(part: Exact, whole: Exact) -> int:
+    """The quotient to the nearest whole number; halves go up."""
+    return int((2 * part + whole) // (2 * whole))
 
 
 @lru_cache(maxsize=4096)
-def _fraction(value: float) -> Fraction:
+def _exact(value: float) -> Exact:
     """The number as it is written, not its neighbour in binary: 0.1 is a tenth."""
-    return Fraction(repr(float(value)))
+    return int(value) if value == int(value) else Fraction(repr(float(value)))

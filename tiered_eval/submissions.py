@@ -65,7 +65,8 @@ def submission_of(case: Case, settings: ScorecardSettings) -> Submission:
     if found["calls"] is None and isinstance(trajectory, list) and not any(name in given for name in _CALLS):
         found["calls"] = float(len(trajectory))
     for name, scorer in (("seconds", TimeDecay), ("tokens", TokenEfficiency), ("calls", ApiCallEfficiency)):
-        if found[name] is None and not warnings and getattr(settings.limits, name) is not None:
+        is_wanted = found[name] is None and not warnings and getattr(settings.limits, name) is not None
+        if is_wanted and (case.meta or case.fields):
             found[name] = _measured(scorer(), case)
     difficulty = given.get("difficulty")
     if difficulty is not None and difficulty not in DIFFICULTIES:
