@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -414,3 +415,21 @@ async def test_what_the_block_raises_comes_out_as_it_is():
     with pytest.raises(KeyError):
         async with engine(Asked()):
             raise KeyError("the caller's own")
+
+
+def test_settled_cases_are_let_go_without_the_cycle_collector():
+    """A case that had to ask is freed as soon as its result is out, so a long run does not collect them."""
+
+    async def main() -> None:
+        async with engine(Asked(seconds=0.01), concurrency=4) as evaluator:
+            await collect(evaluator, [make_case("", judged(), id=str(n)) for n in range(50)])
+
+    gc.collect()
+    gc.disable()
+    try:
+        run(main())
+        left = sum(type(one).__name__ == "OpenExpectation" for one in gc.get_objects())
+    finally:
+        gc.enable()
+
+    assert left <= 4

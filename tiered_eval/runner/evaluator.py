@@ -96,6 +96,8 @@ class _Job:
         owner.verdicts[self.position] = verdict
         owner.waiting -= 1
         if owner.waiting == 0:
+            # Jobs and case know each other: without this only the cycle collector would free them, much later.
+            owner.jobs.clear()
             owner.done(owner)
 
     def leave(self, reason: StopReason) -> None:
