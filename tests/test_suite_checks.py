@@ -266,15 +266,29 @@ def test_each_primitive_scores_as_on_its_platform(spec: dict[str, Any], found: A
     assert ended.score == pytest.approx(score)
 
 
-def test_a_ground_truth_in_words_is_an_answer_still(tmp_path: Path):
-    """Only a structured one is kept for pointing into."""
+@pytest.mark.parametrize(
+    "truth", ["Oslo", "[Oslo, Bergen]", "{any: [Oslo, Bergen]}", "{value: 45, unit: days}"]
+)
+def test_a_ground_truth_that_is_an_answer_is_one_still(tmp_path: Path, truth: str):
+    """Only what is pointed into is kept for pointing into; no claim is lost."""
     (tmp_path / "suite.yaml").write_text(
-        "cases:\n  - {id: q1, response: Oslo, ground_truth: {any: [Oslo, Bergen]}}\n"
+        f"cases:\n  - {{id: q1, response: Oslo, ground_truth: {truth}, expect: [{{exact: Oslo}}]}}\n"
     )
 
     (case,) = load_suite(tmp_path).cases
 
-    assert case.expectations[0].kind == "equivalent"
+    assert [made.kind for made in case.expectations] == ["must-contain", "equivalent"]
+
+
+def test_a_ground_truth_that_is_pointed_into_may_have_any_keys(tmp_path: Path):
+    """A key called value or expected is data there."""
+    made = loaded(
+        tmp_path,
+        "{set-overlap: {field: found, ground_truth_field: expected}}",
+        case="response: {found: [a]}\n    ground_truth: {expected: [a, b], value: 3}",
+    )
+
+    assert made.scorer == "set-overlap"
 
 
 def test_what_was_made_in_python_is_checked_alike():

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from tiered_eval.records import Case, Expectation, Where
 from tiered_eval.suite.expectations import ExpectationReader
+from tiered_eval.suite.heads import VALUE_ALIASES, VALUE_NAMES
 from tiered_eval.suite.messages import Response, read_input, read_response
 from tiered_eval.suite.options import BadValue, parse_flag, parse_json, parse_text, parse_texts
 from tiered_eval.suite.scope import Scope
@@ -40,6 +41,7 @@ CASE_NAMES = (*_OWN_NAMES, *INPUT_NAMES, *RESPONSE_NAMES, *EXPECT_NAMES, *ANSWER
 
 _KNOWN = frozenset(CASE_NAMES)
 _ANSWERS = frozenset(ANSWER_NAMES)
+_VALUE_KEYS = frozenset({*VALUE_NAMES, *VALUE_ALIASES})
 _LONGEST_ID = 256
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -309,7 +311,10 @@ class CaseReader:
 def _with_ground_truth(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """A structured ``ground_truth`` is what ``ground_truth_field`` points into, and no answer in words: kept in meta."""
     truth = raw.get("ground_truth")
-    if not isinstance(truth, Mapping) or truth.keys() <= {"any", "all"}:
+    if not isinstance(truth, Mapping):
+        return raw
+    is_answer = not _VALUE_KEYS.isdisjoint(truth)  # as in {value: 45, unit: days}
+    if is_answer and not any(_points(raw.get(name)) for name in EXPECT_NAMES):
         return raw
     meta = raw.get("meta")
     if meta is not None and (not isinstance(meta, Mapping) or "ground_truth" in meta):
@@ -322,6 +327,13 @@ def _with_ground_truth(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     located.update(moved)
     located.lines = {"meta": raw.lines.get("ground_truth", raw.line), **raw.lines}
     return located
+
+
+def _points(expect: object) -> bool:
+    """Does one of the entries take what it expects from the ground truth?"""
+    if isinstance(expect, Mapping):
+        return "ground_truth_field" in expect or any(_points(entry) for entry in expect.values())
+    return isinstance(expect, list | tuple) and any(_points(entry) for entry in expect)
 
 
 class ResponseSource(Protocol):

@@ -12,7 +12,7 @@ from typing import Any
 
 from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, canonical
 from tiered_eval.records import Match
-from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_NAMES, Head, find_head, heads_of
+from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES, Head, find_head, heads_of
 from tiered_eval.suite.options import (
     HEAVIEST,
     BadValue,
@@ -28,7 +28,6 @@ from tiered_eval.suite.source import Located, LocatedList, line_of, text_of
 __all__ = ["Draft", "Settings", "entries_of", "is_kind", "read_draft", "read_weight"]
 
 _OPPOSITE = {"must-contain": "must-not-contain", "must-not-contain": "must-contain"}
-_ALIASES = {"criteria": "value", "criterion": "value", "text": "value", "expected": "value"}
 
 
 @dataclass(slots=True)
@@ -198,7 +197,7 @@ def _long(
 ) -> Draft | None:
     if head.kind == "behaviour":
         return _draft(head, [], "all", settings, line, source)
-    for alias, name in _ALIASES.items():
+    for alias, name in VALUE_ALIASES.items():
         if alias in settings and not any(given in settings for given in VALUE_NAMES):
             settings[name] = settings.pop(alias)
     given = [name for name in VALUE_NAMES if name in settings]

@@ -12,12 +12,13 @@ from typing import Any
 
 from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, ValueType, canonical
 
-__all__ = ["COMMON_SETTINGS", "VALUE_NAMES", "Head", "find_head", "heads_of"]
+__all__ = ["COMMON_SETTINGS", "VALUE_ALIASES", "VALUE_NAMES", "Head", "find_head", "heads_of"]
 
 COMMON_SETTINGS = frozenset({"id", "weight", "dimension", "tags", "scorer", "enabled", "escalate"})
 """What every expectation may have."""
 
 VALUE_NAMES = ("value", "values", "any", "all")
+VALUE_ALIASES = {"criteria": "value", "criterion": "value", "text": "value", "expected": "value"}
 _POINTERS = frozenset({*VALUE_NAMES, "ground_truth_field"})
 
 
