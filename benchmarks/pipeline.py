@@ -77,5 +77,12 @@ def cases_for(name: str) -> Any:
     """The suite that the client process scores."""
     if name == "pipeline":
         return judged_suite(cases=CASES, expectations=EXPECTATIONS, judged=JUDGED, duplicate_share=DUPLICATES)
-    count = int(name)
-    return judged_suite(cases=count, expectations=count, judged=count, duplicate_share=0.0)
+    count, _, seed = name.partition("-")
+    number = int(count)
+    return judged_suite(
+        cases=number,
+        expectations=number,
+        judged=number,
+        duplicate_share=0.0,
+        **({"seed": int(seed)} if seed else {}),
+    )
