@@ -108,7 +108,7 @@ def _row(row: Any, line: int, top: str | None) -> LabelRow:
         raise ValueError("`kind` is missing: what is claimed, such as must-contain")
     scores = {**_scores(row, "scores"), **_scores(row, "judges")}
     response = row.get("response")
-    identity = str(row.get("id") or line)
+    identity = str(line if row.get("id") in (None, "") else row["id"])
     case = _case(row, identity, kind) if isinstance(response, str) and not row.get("scores") else None
     if not scores and case is None:
         raise ValueError("a row needs `scores` or `judges`, or `response` and `expected` to make scores of")

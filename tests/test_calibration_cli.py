@@ -1,0 +1,164 @@
+"""``tiered-eval calibrate`` from a file to a certificate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from calibration_worlds import KINDS, world
+
+from tiered_eval.calibration.certificate import load_certificate
+from tiered_eval.calibration.features import FREE_VERSION
+from tiered_eval.cli.app import run_app
+
+
+def written(folder: Path, n: int = 800, **fields: object) -> Path:
+    """A label file with two recorded scores."""
+    path = folder / "labels.jsonl"
+    rows = [
+        {"id": one.id, "case": one.case, "kind": one.kind, "human": one.met, "scores": one.scores, **fields}
+        for one in world(n, 1)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+JUDGES = ("--cost", "lexical=0", "--cost", "small=10%")
+
+
+def run(path: Path, *options: str) -> tuple[int, Path]:
+    out = path.parent / "certificate.json"
+    return run_app(["calibrate", str(path), "--out", str(out), *options]), out
+
+
+def test_a_certificate_is_written_and_the_promise_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """The promise in its words, the forecast before it, and a file that can be applied."""
+    code, out = run(written(tmp_path), *JUDGES)
+
+    printed = capsys.readouterr().out
+    certificate = load_certificate(out)
+    assert code == 0
+    assert certificate.is_certified
+    assert printed.index("expected of 800 labels") < printed.index("With probability at least 0.9")
+    assert "at most a share 0.05 differs from the label" in printed
+    assert certificate.fingerprints == {"lexical": "lexical", "small": "small"}
+
+
+def test_nothing_certified_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """With twenty labels everything escalates; the output says so, and so does the file."""
+    code, out = run(written(tmp_path, 20), *JUDGES)
+
+    assert code == 0
+    assert "Nothing certified: everything escalates to the top tier." in capsys.readouterr().out
+    assert not load_certificate(out).is_certified
+
+
+def test_a_forecast_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """--forecast-only says what to expect, and stops."""
+    code, out = run(written(tmp_path), *JUDGES, "--forecast-only")
+
+    assert code == 0
+    assert "expected of 800 labels" in capsys.readouterr().out
+    assert not out.exists()
+
+
+def test_options_reach_the_promise(tmp_path: Path):
+    """What was asked for stands in the certificate."""
+    _, out = run(
+        written(tmp_path, judges={"big": True}), *JUDGES, "--top", "big", "--relative", "2%", "--alpha", "8%",
+        "--delta", "0.2", "--alpha-pass", "6%", "--tier-alpha", "9%", "--per-kind", "--seed", "3",
+    )  # fmt: skip
+
+    promise = load_certificate(out).promise
+    assert (promise.relative, promise.alpha, promise.delta) == (0.02, 0.08, 0.2)
+    assert (promise.alpha_pass, promise.tier_alpha, promise.per_kind, promise.seed) == (0.06, 0.09, True, 3)
+
+
+def test_a_relative_promise_alone_has_no_alpha(tmp_path: Path):
+    """--relative by itself promises nothing about early verdicts."""
+    _, out = run(written(tmp_path, judges={"big": True}), *JUDGES, "--top", "big", "--relative", "2%")
+
+    assert load_certificate(out).promise.alpha is None
+
+
+def test_proxy_labels_come_from_the_top_judge(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """--proxy promises agreement with the judge, in those words."""
+    _, out = run(written(tmp_path, judges={"big": True}), *JUDGES, "--top", "big", "--proxy")
+
+    certificate = load_certificate(out)
+    assert certificate.promise.label_source == "top_judge"
+    assert certificate.is_certified
+    assert "differs from the top judge's verdict" in capsys.readouterr().out
+
+
+def test_texts_are_scored_by_the_engine(tmp_path: Path):
+    """Rows with texts get the free scores, and the shipped design saves labels."""
+    path = tmp_path / "labels.jsonl"
+    rows = [
+        {
+            "id": at,
+            "kind": "must-contain",
+            "human": at % 3 > 0,
+            "response": f"On day {at} the lift is closed."
+            if at % 3
+            else f"On day {at} the ferry sails at noon.",
+            "expected": "the lift is closed",
+        }
+        for at in range(150)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    code, out = run(path)
+
+    certificate = load_certificate(out)
+    assert code == 0
+    assert certificate.is_certified
+    assert certificate.design_source == "shipped-1"
+    assert certificate.fingerprints == {"free": FREE_VERSION}
+
+
+def test_the_picture_is_drawn(tmp_path: Path):
+    """--plot writes one stand-alone SVG."""
+    picture = tmp_path / "path.svg"
+
+    run(written(tmp_path), *JUDGES, "--plot", str(picture))
+
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "name the early checks"),
+        (("--cost", "lexikal=0"), "no label has a score"),
+        (("--cost", "lexical=dear"), "is not a share"),
+        ((*JUDGES, "--relative", "2%"), "name it with --top"),
+        ((*JUDGES, "--proxy"), "--proxy takes labels from a top judge"),
+        ((*JUDGES, "--judge", "x:y"), "for --proxy only"),
+        ((*JUDGES, "--alpha", "0"), "alpha must lie between 0 and 1"),
+        ((*JUDGES, "--alpha", "150%"), "is not between 0 and 1"),
+    ],
+)
+def test_options_that_cannot_be_meant(
+    options: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Wrong options end in 2, with what to write instead, and no certificate."""
+    code, out = run(written(tmp_path, 50), *options)
+
+    assert code == 2
+    assert message in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_wrong_labels_end_in_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """A fault in the file is told with its line."""
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps({"kind": KINDS[0], "human": "perhaps", "scores": {"x": 1}}))
+
+    code, _ = run(path)
+
+    assert code == 2
+    assert "labels.jsonl:1" in capsys.readouterr().err
