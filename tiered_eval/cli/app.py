@@ -28,6 +28,7 @@ from tiered_eval.cli.plan import plan
 from tiered_eval.cli.run import run
 from tiered_eval.cli.scorers import scorers
 from tiered_eval.cli.show import show
+from tiered_eval.cli.spend import spend
 from tiered_eval.errors import BudgetExceeded, DeadlineReached, ProviderError, TieredEvalError
 
 __all__ = ["EXIT_CODES", "app", "run_app"]
@@ -73,6 +74,7 @@ for _command in (
     import_suite,
     calibrate,
     ledger,
+    spend,
 ):
     app.add_command(_command)
 

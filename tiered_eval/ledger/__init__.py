@@ -17,6 +17,7 @@ from tiered_eval.ledger.entries import (
     UnknownCall,
     shares_of,
 )
+from tiered_eval.ledger.flows import Flow
 from tiered_eval.ledger.inspection import Finding, inspect
 from tiered_eval.ledger.moving import PROCESS_ENDED
 from tiered_eval.ledger.periods import Cap
@@ -30,6 +31,7 @@ __all__ = [
     "Claim",
     "ClaimAnswer",
     "Finding",
+    "Flow",
     "Granted",
     "Kept",
     "Ledger",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -39,9 +39,11 @@ from tiered_eval.ledger.entries import (
     shares_of,
 )
 from tiered_eval.ledger.files import connect, open_checked, write_witness
+from tiered_eval.ledger.flows import FLOWS, Flow
 from tiered_eval.ledger.moving import MOVE_TO_LOST, PROCESS_ENDED, lose_all_of, lose_orphans, move
 from tiered_eval.ledger.owner import Owner, is_alive
 from tiered_eval.ledger.periods import find_full, label_of
+from tiered_eval.ledger.reading import RUNS, kept_from_row, run_from_row
 from tiered_eval.ledger.resolving import SETTLED_BETWEEN, UNKNOWN, resolve
 from tiered_eval.ledger.writer import Writer
 
@@ -134,7 +136,7 @@ class Ledger:
         )
         kept = {}
         for row in rows:
-            entry = _kept(row)
+            entry = kept_from_row(row)
             if entry is None:
                 self.damaged_replies += 1
             else:
@@ -179,7 +181,7 @@ class Ledger:
 
     def runs(self, *, limit: int = 100) -> list[RunEntry]:
         """Runs, latest first."""
-        return [_run_entry(row) for row in self._read(f"{RUNS} ORDER BY started_at DESC LIMIT ?", (limit,))]
+        return [run_from_row(row) for row in self._read(f"{RUNS} ORDER BY started_at DESC LIMIT ?", (limit,))]
 
     def find_run(self, run: str) -> RunEntry | None:
         """The run of that name, or the only one whose name begins so."""
@@ -187,7 +189,12 @@ class Ledger:
         rows = self._read(f"{RUNS} WHERE id LIKE ? ESCAPE '\\' LIMIT 2", (pattern,))
         exact = self._read(f"{RUNS} WHERE id = ?", (run,))
         found = exact or (rows if len(rows) == 1 else [])
-        return _run_entry(found[0]) if found else None
+        return run_from_row(found[0]) if found else None
+
+    def flows(self, *, since: str = "") -> list[Flow]:
+        """All money since a day (``2026-11-01``, UTC), added up by day, run, model, kind and tier."""
+        names = [field.name for field in fields(Flow)]
+        return [Flow(**dict(zip(names, row, strict=True))) for row in self._read(FLOWS, (since,))]
 
     # ── calls ────────────────────────────────────────────────────────────────────────────────────
 
@@ -408,7 +415,7 @@ class Ledger:
         """What an existing entry under the key means; None once it is out of the way."""
         *kept_row, state, owner = row
         if state == "settled":
-            kept = _kept(kept_row)
+            kept = kept_from_row(kept_row)
             if kept is not None and kept.seal != claim.distrusted:
                 return kept
             # Unreadable: its cost stays booked, its place is free.
@@ -461,14 +468,6 @@ class Ledger:
             raise LedgerError(f"{self.path}: the ledger cannot be read ({error})") from error
 
 
-RUNS = "SELECT id, suite, scope, cap, started_at, finished_at, state, summary FROM run"
-
-
-def _run_entry(row: Sequence[Any]) -> RunEntry:
-    names = ("id", "suite", "scope", "cap", "started_at", "finished_at", "state", "summary")
-    return RunEntry(**dict(zip(names, row, strict=True)))
-
-
 def _room(connection: sqlite3.Connection, claim: Claim, at: str) -> NoRoom | None:
     """None if the claim fits under every cap: what is spent and reserved is read in the transaction that reserves."""
     connection.execute("INSERT OR IGNORE INTO budget VALUES (?, 0, 0, 0)", (claim.scope,))
@@ -482,11 +481,3 @@ def _room(connection: sqlite3.Connection, claim: Claim, at: str) -> NoRoom | Non
         return None
     cap, (settled, unknown, reserved) = found
     return NoRoom(settled=settled, unknown=unknown, reserved=reserved, cap=cap.amount, on=label_of(cap, at))
-
-
-def _kept(row: Sequence[object]) -> Kept | None:
-    """The reply of a row, or None when its checksum does not fit."""
-    key, model, payload, cost, seal, at = row
-    if not isinstance(payload, str) or not isinstance(cost, int) or seal != seal_of(str(key), payload):
-        return None
-    return Kept(key=str(key), model=str(model), payload=payload, cost=cost, seal=bytes(seal), at=str(at))

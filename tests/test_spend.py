@@ -1,0 +1,244 @@
+"""``tiered-eval spend``: the ledger tells the money, the kept runs what needed none."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+from decimal import Decimal
+from itertools import count
+from pathlib import Path
+
+import pytest
+from report_samples import HOSTILE, result, sample_report, verdict
+
+from tiered_eval.cli.app import run_app
+from tiered_eval.ledger import Claim, Ledger, RunEntry
+from tiered_eval.records import Report, Spend, SpendLine, Step, TierLine
+from tiered_eval.reports import kept
+from tiered_eval.reports.spend_text import csv_text, json_text, text
+from tiered_eval.reports.spending import HEADINGS, Line, Spending, judge_heavy, read_spending
+from tiered_eval.results import ResultsFile
+
+USD = 10**12
+FIRST, LAST = "2026-11-28T10:00:00.000+00:00", "2026-11-30T10:00:00.000+00:00"
+
+
+def claim(key: str, run: str, **more: object) -> Claim:
+    values = {"model": "openai:small", "kind": "requirement", "bound": USD, "cap": None, **more}
+    return Claim(key=key, scope=run, run=run, **values)  # type: ignore[arg-type]
+
+
+def payload(tier: str | None = None) -> str:
+    return json.dumps({"usage": {"service_tier": tier}})
+
+
+def keep_run(home: Path, report: Report) -> None:
+    folder = kept.run_folder(home, report.run_id)
+    with ResultsFile(kept.results_path(folder)) as results:
+        for each in report.results:
+            results.append(each)
+    kept.keep(report, folder)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Two runs: $3.00 on the first day, $1.50 and an unknown dollar two days later; the second one was kept."""
+    at = [FIRST]
+
+    async def fill() -> None:
+        with Ledger.open(tmp_path, now=lambda: at[0]) as ledger:
+            ledger.begin_run(
+                RunEntry(id="r1", suite="/suites/atlas.yaml", scope="r1", cap=None, started_at=FIRST)
+            )
+            for key, cost, tier in (("a", 2, "batch"), ("b", 1, None)):
+                await ledger.claim(claim(key, "r1"))
+                await ledger.settle(claim(key, "r1"), cost=cost * USD, payload=payload(tier))
+            at[0] = LAST
+            ledger.begin_run(
+                RunEntry(id="r2", suite="/suites/fees.yaml", scope="r2", cap=None, started_at=LAST)
+            )
+            large = claim("c", "r2", model="anthropic:large", kind="", attempt=1)
+            await ledger.claim(large)
+            await ledger.settle(large, cost=USD // 2, payload="not json")
+            vectors = claim("embedding-1", "r2", model="openai:embed", kind="embedding")
+            await ledger.claim(vectors)
+            await ledger.charge(vectors, cost=USD, why="embedding")
+            await ledger.claim(claim("free", "r2"))
+            await ledger.settle(claim("free", "r2"), cost=0, payload=payload())
+            await ledger.claim(claim("lost", "r2"))
+            await ledger.lose(claim("lost", "r2"), why="reset")
+
+    asyncio.run(fill())
+    spend = Spend(
+        from_store=4,
+        stored_usd=Decimal("0.40"),
+        avoided_usd=Decimal(7),
+        by_model=(SpendLine(name="openai:small", calls=0, from_store=4, cost_usd=Decimal(0)),),
+    )
+    free = TierLine(
+        tier="exact",
+        decided=9,
+        passed=9,
+        failed=0,
+        share=1.0,
+        calls=0,
+        cost_usd=Decimal(0),
+        avoided_usd=Decimal(7),
+    )
+    keep_run(
+        tmp_path,
+        sample_report(run_id="r2", suite="Fees", started_at=LAST, spend=spend, tiers=(free,), results=()),
+    )
+    return tmp_path
+
+
+def lines(spending: Spending, heading: str) -> dict[str, Line]:
+    return {line.name: line for line in spending.by[heading]}
+
+
+@pytest.mark.parametrize(
+    ("heading", "billed"),
+    [
+        ("day", {"2026-11-28": "3", "2026-11-30": "1.5"}),
+        ("run", {"r1": "3", "r2": "1.5"}),
+        ("suite", {"atlas": "3", "Fees": "1.5"}),
+        ("tier", {"judge": "3.5", "embedding": "1", "exact": "0"}),
+        ("model", {"openai:small": "3", "openai:embed": "1", "anthropic:large": "0.5"}),
+        ("kind", {"requirement": "3", "embedding": "1", "(none)": "0.5"}),
+    ],
+)
+def test_each_heading_adds_up_to_what_was_billed(home: Path, heading: str, billed: dict[str, str]):
+    """Every dollar of the ledger stands once under each heading."""
+    spending = read_spending(home)
+
+    assert {name: line.billed_usd for name, line in lines(spending, heading).items()} == {
+        name: Decimal(amount) for name, amount in billed.items()
+    }
+    assert spending.total.billed_usd == Decimal("4.5")
+    with Ledger.open(home) as ledger:
+        assert spending.total.billed_usd * USD == ledger.totals().settled
+
+
+def test_what_the_total_says(home: Path):
+    """Batched, retried, free and unknown answers are counted apart, and the kept run tells what needed no call."""
+    total = read_spending(home).total
+
+    assert (total.answers, total.batched, total.retried, total.unpriced) == (5, 1, 1, 1)
+    assert (total.unknown_answers, total.unknown_usd) == (1, Decimal(1))
+    assert (total.from_store, total.stored_usd, total.avoided_usd) == (4, Decimal("0.40"), Decimal(7))
+
+
+def test_since_leaves_earlier_days_out(home: Path):
+    """A day bounds the ledger's money and the kept runs alike."""
+    assert read_spending(home, since="2026-11-29").total.billed_usd == Decimal("1.5")
+    assert read_spending(home, since="2026-12-01").total.from_store == 0
+
+
+def test_runs_without_a_report_are_said(home: Path):
+    """Their money is there; that they have no part in the other columns is told."""
+    spending = read_spending(home)
+
+    assert spending.not_kept == 1
+    assert "1 run without a kept report" in text(spending)
+
+
+# ── what always ends at the judge ────────────────────────────────────────────────────────────────
+
+_RUNS = count()
+
+
+def judged(*trail: Step, expectation: str = "e", tier: str = "judge", state: str = "pass") -> Report:
+    """A run with one verdict, settled at a tier after a trail of checks."""
+    each = verdict("case", expectation, state, tier=tier, trail=trail)
+    return sample_report(run_id=f"run-{next(_RUNS)}", suite="s", results=(result(0, "case", each),))
+
+
+NUMBER = Step("number", "number", "unsure", "two readings of 1.234")
+QUOTED = Step("exact", "exact", "unsure", "found, but quoted")
+ABSENT = Step("exact", "exact", "unsure", "not in the response")
+COVERAGE = Step("coverage", "coverage", "unsure", "too little of it")
+
+
+@pytest.mark.parametrize(
+    ("trail", "is_found"),
+    [
+        ((NUMBER,), True),
+        ((QUOTED,), True),
+        ((ABSENT,), False),  # a statement that turns on a negation: exact is only a short cut for it
+        ((QUOTED, COVERAGE), False),  # a phrase, which takes other steps as well
+        ((), False),  # a requirement, which needs judgement
+    ],
+    ids=["number", "identifier", "statement", "phrase", "requirement"],
+)
+def test_what_looks_mechanical(trail: tuple[Step, ...], is_found: bool):
+    """The value's kind shows in the checks that were unsure of it."""
+    assert bool(judge_heavy([judged(*trail)])) is is_found
+
+
+def test_what_a_free_check_settled_once_is_not_judge_heavy():
+    """Only what ended at the judge in every run is listed, the most runs first."""
+    runs = [
+        judged(NUMBER),
+        judged(NUMBER),
+        judged(NUMBER, expectation="other"),
+        judged(QUOTED, expectation="once"),
+    ]
+    runs.append(judged(tier="number", expectation="other"))
+
+    assert [(each.expectation_id, each.runs) for each in judge_heavy(runs)] == [("e", 2), ("once", 1)]
+
+
+# ── how it is shown ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_trend_shows_every_day(home: Path):
+    """A day without spending has a line as well, and the longest bar is the dearest day's."""
+    shown = text(read_spending(home)).splitlines()
+
+    days = [line for line in shown if line.startswith("  2026-11-")]
+    assert [line.split()[0] for line in days] == ["2026-11-28", "2026-11-29", "2026-11-30"]
+    assert [line.count("█") for line in days] == [60, 0, 30]
+
+
+def test_json_and_csv_hold_the_same(home: Path):
+    """Programs get exact decimals, in both forms."""
+    spending = read_spending(home)
+
+    content = json.loads(json_text(spending))
+    rows = list(csv.DictReader(io.StringIO(csv_text(spending))))
+
+    assert content["total"]["billed_usd"] == rows[0]["billed_usd"] == "4.5"
+    assert set(content["by"]) == set(HEADINGS)
+    assert len(rows) == 1 + sum(len(lines) for lines in content["by"].values())
+
+
+def test_hostile_names_are_made_safe():
+    """A suite's name cannot move the cursor, nor be a formula in a spreadsheet."""
+    spending = Spending(home="h", since="")
+    spending.by = {
+        heading: [Line(name=HOSTILE), Line(name="=1+1")] for heading in HEADINGS if heading != "day"
+    }
+    spending.by["day"] = []
+
+    assert "\x1b" not in text(spending)
+    assert "'=1+1" in csv_text(spending)
+
+
+@pytest.mark.parametrize("option", [[], ["--json"], ["--csv"], ["--since", "2026-11"], ["--since", "9999d"]])
+def test_the_command_shows_it(home: Path, option: list[str], capsys: pytest.CaptureFixture[str]):
+    """Each form is printed, and nothing is spent or changed."""
+    assert run_app(["spend", "--home", str(home), *option]) == 0
+    assert "4.5" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [["--since", "soon"], ["--json", "--csv"]])
+def test_what_is_no_wish_is_refused(home: Path, options: list[str]):
+    """A day that cannot be read, or two forms at once, is exit code 2."""
+    assert run_app(["spend", "--home", str(home), *options]) == 2
+
+
+def test_a_home_without_anything_is_an_error(tmp_path: Path):
+    """No ledger and no run is a wrong folder, not a bill of nothing."""
+    assert run_app(["spend", "--home", str(tmp_path)]) == 2

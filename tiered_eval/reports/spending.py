@@ -1,0 +1,213 @@
+"""What a home has spent, on what, and what it need not have: the figures behind ``tiered-eval spend``.
+
+The one idea: money is told by the ledger alone, which knows every call that was billed. What no call was made for (kept
+replies, free checks) is told by the reports of the kept runs; a run that was not kept has no part in those columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.ledger import Flow, Ledger
+from tiered_eval.pricing import usd_from_pico
+from tiered_eval.records import Report, Verdict
+from tiered_eval.reports import kept
+
+__all__ = ["HEADINGS", "JudgeHeavy", "Line", "Spending", "read_spending"]
+
+HEADINGS = ("day", "run", "suite", "tier", "model", "kind")
+_RUNS_LOOKED_AT = 50
+"""Of so many latest runs the verdicts are read, to find what always ends at the judge."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Line:
+    """Money under one heading. Dollars."""
+
+    name: str
+    answers: int = 0
+    """Billed; a call that answered several questions counts as often."""
+    billed_usd: Decimal = Decimal(0)
+    unknown_answers: int = 0
+    unknown_usd: Decimal = Decimal(0)
+    """Worst case of what may have been billed."""
+    from_store: int = 0
+    """Answered by kept replies."""
+    stored_usd: Decimal = Decimal(0)
+    """What those had cost when they were bought."""
+    avoided_usd: Decimal = Decimal(0)
+    """What was decided without a call would have cost at the judge: an estimate."""
+    batched: int = 0
+    retried: int = 0
+    unpriced: int = 0
+
+    def add(self, flow: Flow) -> None:
+        self.answers += flow.answers
+        self.billed_usd += usd_from_pico(flow.cost)
+        self.unknown_answers += flow.unknown_answers
+        self.unknown_usd += usd_from_pico(flow.unknown)
+        self.batched += flow.batched
+        self.retried += flow.retried
+        self.unpriced += flow.unpriced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeHeavy:
+    """An expectation with a number or an identifier for its value that always ended at the judge."""
+
+    suite: str
+    case_id: str
+    expectation_id: str
+    runs: int
+    why: str
+    """What the free check was unsure of, when it was last asked."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Spending:
+    """Everything that ``tiered-eval spend`` shows."""
+
+    home: str
+    since: str
+    """First day (UTC); empty for all."""
+    total: Line = field(default_factory=lambda: Line(name="total"))
+    by: dict[str, list[Line]] = field(default_factory=dict)
+    """Lines by heading: ``day`` in order of time, the others dearest first."""
+    judge_heavy: list[JudgeHeavy] = field(default_factory=list)
+    not_kept: int = 0
+    """Runs that the ledger knows and no report was kept of."""
+
+
+def read_spending(home: Path, *, since: str = "") -> Spending:
+    """Add up what ``home`` has spent.
+
+    Raises:
+        ConfigError: there is neither a ledger nor a kept run.
+        LedgerError: the ledger cannot be trusted.
+    """
+    reports = list(_reports(home, since))
+    flows: list[Flow] = []
+    if (home / "ledger.db").is_file():
+        with Ledger.open(home) as ledger:
+            flows = ledger.flows(since=since)
+    elif not reports:
+        raise ConfigError(f"there is neither a ledger nor a kept run in {home}: name the home with --home")
+    spending = Spending(home=str(home), since=since)
+    sums: dict[str, dict[str, Line]] = {heading: {} for heading in HEADINGS}
+    suites = _suite_names(flows, reports)
+    for flow in flows:
+        spending.total.add(flow)
+        for heading, name in _names_of(flow, suites).items():
+            _line(sums, heading, name).add(flow)
+    for report in reports:
+        _add_report(report, spending.total, sums)
+    spending.by = {
+        heading: sorted(lines.values(), key=_in_time if heading in ("day", "run") else _dearest_first)
+        for heading, lines in sums.items()
+    }
+    spending.not_kept = len({flow.run for flow in flows} - {report.run_id for report in reports})
+    spending.judge_heavy = judge_heavy(reports[-_RUNS_LOOKED_AT:])
+    return spending
+
+
+def judge_heavy(reports: Sequence[Report]) -> list[JudgeHeavy]:
+    """Expectations that a free check decides as a rule, and that ended at the judge in every run. Most runs first."""
+    seen: dict[tuple[str, str, str], tuple[int, str]] = {}
+    settled_free: set[tuple[str, str, str]] = set()
+    for report in reports:
+        for result in report.results:
+            for verdict in result.verdicts:
+                place = (report.suite, result.case_id, verdict.expectation_id)
+                why = _doubt_of(verdict)
+                if why is not None:
+                    seen[place] = (seen.get(place, (0, ""))[0] + 1, why)
+                elif verdict.is_decided:
+                    settled_free.add(place)
+    found = [
+        JudgeHeavy(suite=place[0], case_id=place[1], expectation_id=place[2], runs=runs, why=why)
+        for place, (runs, why) in seen.items()
+        if place not in settled_free
+    ]
+    return sorted(found, key=lambda each: (-each.runs, each.suite, each.case_id, each.expectation_id))
+
+
+def _doubt_of(verdict: Verdict) -> str | None:
+    """What kept a free check from deciding, where the value is one that it decides; None where it is no such value.
+
+    A number goes to ``number``, a scanned identifier to ``fuzzy-ocr``, an identifier to ``exact``; a phrase or a
+    statement takes ``exact`` as well, but is only looked for, and goes on to other steps.
+    """
+    if verdict.tier != "judge":
+        return None
+    if any(step.tier in ("coverage", "embedding") for step in verdict.trail):
+        return None
+    for step in verdict.trail:
+        is_own = step.scorer in ("number", "fuzzy-ocr") or (
+            step.scorer == "exact" and step.reason.startswith("found, but")
+        )
+        if is_own and step.state == "unsure":
+            return step.reason
+    return None
+
+
+def _reports(home: Path, since: str) -> Iterator[Report]:
+    """Kept runs in order of time; one that cannot be read has no part."""
+    for path in sorted((home / "runs").glob("*/report.json")):
+        try:
+            report = kept.load_kept(path.parent)
+        except ConfigError:
+            continue
+        if report.started_at[:10] >= since:
+            yield report
+
+
+def _add_report(report: Report, total: Line, sums: dict[str, dict[str, Line]]) -> None:
+    spend = report.spend
+    avoided = spend.avoided_usd or Decimal(0)
+    whole = {"day": report.started_at[:10], "run": report.run_id, "suite": report.suite}
+    for line in (total, *(_line(sums, heading, name) for heading, name in whole.items())):
+        line.from_store += spend.from_store
+        line.stored_usd += spend.stored_usd
+        line.avoided_usd += avoided
+    for heading, parts in (("tier", spend.by_tier), ("model", spend.by_model), ("kind", spend.by_kind)):
+        for part in parts:
+            _line(sums, heading, part.name).from_store += part.from_store
+    for tier in report.tiers:
+        if tier.avoided_usd:
+            _line(sums, "tier", tier.tier).avoided_usd += tier.avoided_usd
+
+
+def _suite_names(flows: Sequence[Flow], reports: Sequence[Report]) -> dict[str, str]:
+    """What reports call the suites that the ledger knows by their files."""
+    names = {report.run_id: report.suite for report in reports}
+    return {flow.suite: names.get(flow.run) or Path(flow.suite).stem or "(none)" for flow in flows} | {
+        flow.suite: names[flow.run] for flow in flows if names.get(flow.run)
+    }
+
+
+def _names_of(flow: Flow, suites: Mapping[str, str]) -> dict[str, str]:
+    """The name under each heading that a flow counts under."""
+    return {
+        "day": flow.day,
+        "run": flow.run,
+        "suite": suites[flow.suite],
+        "tier": flow.tier,
+        "model": flow.model,
+        "kind": flow.kind or "(none)",
+    }
+
+
+def _line(sums: dict[str, dict[str, Line]], heading: str, name: str) -> Line:
+    return sums[heading].setdefault(name, Line(name=name))
+
+
+def _in_time(line: Line) -> tuple[object, ...]:
+    return (line.name,)
+
+
+def _dearest_first(line: Line) -> tuple[object, ...]:
+    return (-(line.billed_usd + line.unknown_usd), -line.avoided_usd, -line.from_store, line.name)
