@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -97,3 +98,11 @@ def test_an_unknown_dialect_is_an_error():
 def test_what_is_too_long_is_not_parsed(name: str):
     """Beyond the limit nobody waits, and nothing is guessed."""
     assert state(name, f"<p>{'x' * 2_000_001}</p>") == "unsure"
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
+    """Without sqlglot there is no verdict, and the message says what to install."""
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+
+    with pytest.raises(ConfigError, match=r"tiered-eval\[text\]"):
+        state("is-sql", "SELECT 1")
