@@ -414,6 +414,30 @@ async def test_never_leaves_a_running_batch_where_it_is(tmp_path: Path):
     assert totals.reserved == 0
 
 
+async def test_a_batch_whose_process_dies_is_taken_over_by_who_waits_for_it(tmp_path: Path):
+    """A run that waits for calls in the batch of another process goes on with that batch when the process has gone."""
+    vendor = Vendor()
+    vendor.batches.is_running = True
+    clock = HandClock()
+    async with vendor.gateway(tmp_path, run="waits", uses_batches=False) as waiting:
+        await waiting.ledger()
+        async with vendor.gateway(tmp_path, run="dies", hand_clock=clock) as dying:
+            asking = asyncio.create_task(ask_all(dying))
+            await until_looked_at(vendor, clock)
+            got = asyncio.create_task(ask_all(waiting))
+            await asyncio.sleep(0.05)
+            asking.cancel()
+            await asyncio.wait({asking})
+        assert not got.done()
+        vendor.batches.is_running = False
+        async with asyncio.timeout(10):
+            answered = await got
+
+    assert answers(answered) == ["met"] * 5
+    assert (vendor.batches.sizes, vendor.single.asked) == ([5], [])
+    check_books(tmp_path, vendor)
+
+
 async def test_a_deadline_does_not_lose_a_batch(tmp_path: Path):
     """When the time is up, the calls of a batch are left over, and the next run has their answers."""
     vendor = Vendor()
