@@ -126,6 +126,8 @@ DOUBTFUL = [
 ]
 
 PLAIN = [
+    ("This is [not spam].", "a denial that is a part of the match"),
+    ("We [can’t ship] it.", "the same, as one word"),
     ("The order is [PO-7].", "said"),
     ("Not only [PO-7] but PO-8 shipped.", "an idiom"),
     ("It was not late; the order is [PO-7].", "another clause"),

@@ -161,7 +161,7 @@ def _reaches(text: str, cue: Cue, start: int, end: int) -> bool:
     """Does a cue turn round the match, either from before or, as its predicate, from behind?"""
     if cue.start >= end:
         return _denies_behind(text, cue, start, end)
-    if cue.start <= start < cue.end:
+    if cue.start < start < cue.end:
         return cue.kind == "denial"  # "is not on net 45:", where the colon makes a label of it all
     if cue.end > start or cue.kind == "predicate" or text.startswith((",", ".", ":"), cue.end):
         return False
