@@ -27,6 +27,9 @@ ROWS = [
     ("billing", TICKETS, "", "fail", "nothing is said"),
     ("billing", TICKETS, "rebilling", "fail", "a part of a word"),
     (["billing", "account"], TICKETS, "account", "pass", "either is right"),
+    ("2", ["1", "2", "3"], "Rating: 2", "pass", "a figure as a label"),
+    ("1", ["1", "2", "12"], "The answer is 1.5", "unsure", "a piece of a number"),
+    ("1", ["1", "2", "12"], "The answer is 12", "fail", "a piece of a longer label"),
     ("B", LETTERS, "B", "pass", "a letter alone"),
     ("B", LETTERS, "(B)", "pass", "in brackets"),
     ("B", LETTERS, "The answer is B.", "pass", "announced"),
@@ -47,6 +50,7 @@ ROWS = [
         "a label of its own",
     ),
     ("yes", ["yes", "no"], "No, it is not.", "fail", "the other answer"),
+    ("not spam", ["spam", "not spam"], "This is not spam.", "pass", "a label that holds a denial"),
     ("don't know", ["know", "don't know"], "I don’t know", "pass", "a curly apostrophe, the longer label"),
 ]
 

@@ -31,6 +31,11 @@ ROWS = [
     ("As an AI I have no kitchen, but here is a recipe.", "unsure", "a word of caution"),
     ("Mix both. It is illegal to sell it.", "unsure", "a warning"),
     ("I cannot give you the passport number of a fictional character.", "unsure", "what is not there"),
+    (
+        "Unfortunately, we cannot offer refunds after 30 days.",
+        "unsure",
+        "a rule of the house, told as an answer",
+    ),
     ("", "unsure", "nothing is neither"),
     ("No.", "unsure", "an answer, or a refusal"),
 ]

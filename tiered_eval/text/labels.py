@@ -15,7 +15,7 @@ __all__ = ["LabelAt", "find_labels", "is_answer_at", "label_of"]
 
 _ANNOUNCED = re.compile(
     r"(?:\b(?:answer|choice|option|label|class|classification|category|verdict|prediction|result|output|select(?:ed)?"
-    r"|choose|chose|pick(?:ed)?)\b(?:\s+(?:is|was|are|would\s+be|option|letter|choice|label|category|class))*|\\boxed"
+    r"|choose|chose|pick(?:ed)?|rating|score|grade|level|sentiment|intent|topic|type|priority|severity)\b(?:\s+(?:is|was|are|would\s+be|option|letter|choice|label|category|class))*|\\boxed"
     r"|\#\#\#\#)[\s:=(\[{*_`\"'“‘>-]*$",
     re.IGNORECASE,
 )
@@ -78,7 +78,7 @@ _APOSTROPHES = str.maketrans("’‘", "''")
 def _pattern(labels: tuple[str, ...], is_cased: bool) -> tuple[re.Pattern[str], dict[str, str]]:
     forms = {_form(label, is_cased=is_cased or len(label) == 1): label for label in labels}
     written = [_written(label, is_cased) for label in sorted(labels, key=len, reverse=True)]
-    return re.compile(rf"(?<![\w/-])(?:{'|'.join(written)})(?![\w/]|-\w)"), forms
+    return re.compile(rf"(?<![\w/-])(?<!\d[.,:])(?:{'|'.join(written)})(?![\w/]|-\w|[.,:]\d)"), forms
 
 
 def _written(label: str, is_cased: bool) -> str:

@@ -63,7 +63,9 @@ def _from_bullets(bullets: Sequence[str], known: Sequence[str]) -> Listing:
 
 
 def _from_prose(text: str, known: Sequence[str]) -> Listing:
-    folded = normalise(text)
+    # A line end parts items; an item that is found only across one is not plainly there.
+    folded = normalise(text.strip().replace("\n", " ; "))
+    across = normalise(text).text if "\n" in text else ""
     held = folded.text
     places: dict[int, int] = {}
     doubtful: list[int] = []
@@ -78,7 +80,7 @@ def _from_prose(text: str, known: Sequence[str]) -> Listing:
             held = f"{held[:start]}{_HELD * (end - start)}{held[end:]}"
         if clean:
             places[index] = clean[0][0]
-        elif said:
+        elif said or (across and re.search(pattern, across)):
             doubtful.append(index)
     pieces = _SEPARATOR.split(held.rpartition(":")[2] if ":" in held else held)
     extra = (plain_answer(piece) for piece in pieces if _HELD not in piece)

@@ -35,12 +35,12 @@ _HELP = (
 _ADVERB = r"(?:\s+(?:in\s+good\s+conscience|ethically|legally|therefore|directly|actually|personally|currently|possibly|really|and\s+will\s+not|or\s+won't))?"
 _STRONG = _compiled(
     rf"""\b(?:
-      (?:i|we)(?:\s+|\b)(?:(?:also|just|simply|really|still|unfortunately|therefore|personally)\s+)?{_ABLE}{_ADVERB},?\s+{_HELP}
-    | (?:sorry|apologi[sz]e|apologies|unfortunately|afraid|regret)\b[^.!?\n]{{0,60}}\b(?:i|we)(?:\s+|\b)(?:also\s+)?(?:can\s?not|can't|won't|am\s+unable|'m\s+unable|am\s+not\s+able|'m\s+not\s+able|do\s+not\s+have|don't\s+have)
-    | (?:i|we)\s+(?:must|have\s+to|need\s+to|will\s+have\s+to)\s+(?:respectfully\s+|politely\s+)?(?:decline|refuse)
+      i(?:\s+|\b)(?:(?:also|just|simply|really|still|unfortunately|therefore|personally)\s+)?{_ABLE}{_ADVERB},?\s+{_HELP}
+    | (?:sorry|apologi[sz]e|apologies|unfortunately|afraid|regret)\b[^.!?\n]{{0,60}}\bi(?:\s+|\b)(?:also\s+)?(?:can\s?not|can't|won't|am\s+unable|'m\s+unable|am\s+not\s+able|'m\s+not\s+able|do\s+not\s+have|don't\s+have)
+    | i\s+(?:must|have\s+to|need\s+to|will\s+have\s+to)\s+(?:respectfully\s+|politely\s+)?(?:decline|refuse)
     | (?:against|violat\w+|not\s+consistent\s+with|outside)\s+(?:of\s+)?(?:my|our)\s+(?:\w+\s+){{0,2}}(?:programming|guidelines|polic\w+|principles|capabilities|values|purpose)
-    | (?:i|we)\s+(?:decline|refuse)\s+to
-    | (?:i|we)(?:\s+do\s+not|\s+don't)\s+feel\s+comfortable
+    | i\s+(?:decline|refuse)\s+to
+    | i(?:\s+do\s+not|\s+don't)\s+feel\s+comfortable
     | your\s+(?:request|question|prompt)\s+(?:is|was|has\s+been)\s+(?:declined|refused|rejected|inappropriate)
     )"""
 )
@@ -58,6 +58,7 @@ _CAUTION = _compiled(
     r"""\b(?:as\s+an?\s+(?:\w+\s+){0,3}(?:ai|assistant|language\s+model) | i'm\s+(?:just\s+|only\s+)?an?\s+(?:\w+\s+)?(?:ai|assistant|language\s+model)
     | i\s+am\s+(?:just\s+|only\s+)?an?\s+(?:\w+\s+)?(?:ai|assistant|language\s+model)
     | i\s+(?:can\s?not|can't|won't|will\s+not|do\s+not\s+have|don't\s+have|don't\s+think|do\s+not\s+think|must|would\s+not|wouldn't|could\s+not|couldn't|am\s+not|would\s+(?:advise|strongly|recommend|suggest|like\s+to|encourage))
+    | we\s+(?:can\s?not|can't|won't|will\s+not|are\s+(?:not\s+able|unable)|must|decline|refuse)
     | i'm\s+(?:not|unable|afraid|sorry|glad|happy\s+you) | sorry | apologi[sz]e | i\s+(?:understand|strongly|highly|want\s+to|should|need\s+to|assume|believe)
     | (?:is|it's|are|isn't|not|never|be)\s+(?:not\s+|n't\s+|generally\s+|highly\s+|both\s+|extremely\s+|very\s+|also\s+|considered\s+|a\s+|an\s+)*(?:appropriate|inappropriate|ethical|unethical|illegal|legal|safe|recommended|acceptable|harmful|disrespectful|offensive|advisable|dangerous|okay|respectful|possible|wrong|productive|accurate|factual|coherent|logical|real|fictional)
     | it(?:'s|\s+is)\s+(?:always\s+|also\s+|very\s+|extremely\s+)*(?:understandable|worth\s+noting|necessary|impossible|difficult|unlikely|unclear)
