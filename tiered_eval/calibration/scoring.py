@@ -11,9 +11,9 @@ happens for every expectation of a run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tiered_eval.calibration.labels import Label
 
@@ -89,6 +89,9 @@ class ScoreWeights:
     missing: float
 
 
+_Term: TypeAlias = tuple[str, float, float, float, float]
+
+
 @dataclass(frozen=True, slots=True)
 class TierWeights:
     """The regression of one tier, resolved for each kind so that applying it is one pass over the scores."""
@@ -97,25 +100,50 @@ class TierWeights:
     by_kind: Mapping[str, tuple[float, tuple[ScoreWeights, ...]]]
     """Kind to its intercept and the weights of each score, in the order of ``names``."""
 
+    _terms: Mapping[str, tuple[float, tuple[_Term, ...]]] = field(init=False, repr=False, compare=False)
+    """The same, with what a score of exactly 1 and 0 adds worked out."""
+
+    def __post_init__(self) -> None:
+        terms = {
+            kind: (
+                intercept,
+                tuple(
+                    (
+                        name,
+                        one.slope,
+                        one.one + one.slope * _TOP_LOGIT,
+                        one.zero - one.slope * _TOP_LOGIT,
+                        one.missing,
+                    )
+                    for name, one in zip(self.names, weights, strict=True)
+                ),
+            )
+            for kind, (intercept, weights) in self.by_kind.items()
+        }
+        object.__setattr__(self, "_terms", terms)  # frozen for everyone else
+
     def q(self, kind: str, scores: Mapping[str, float | None]) -> float:
         """Probability that the expectation is met.
 
         Raises:
             KeyError: the kind was not among the design labels.
         """
-        total, weights = self.by_kind[kind]
+        total, terms = self._terms[kind]
         get = scores.get
-        for name, weight in zip(self.names, weights, strict=True):
+        for name, slope, at_1, at_0, missing in terms:
             score = get(name)
             if score is None:
-                total += weight.missing
+                total += missing
             elif score >= 1.0:
-                total += weight.one + weight.slope * _TOP_LOGIT
+                total += at_1
             elif score <= 0.0:
-                total += weight.zero - weight.slope * _TOP_LOGIT
-            elif weight.slope:
-                clipped = min(max(score, LOGIT_EDGE), 1.0 - LOGIT_EDGE)
-                total += weight.slope * log(clipped / (1.0 - clipped))
+                total += at_0
+            elif score < LOGIT_EDGE:
+                total -= slope * _TOP_LOGIT
+            elif score > 1.0 - LOGIT_EDGE:
+                total += slope * _TOP_LOGIT
+            else:
+                total += slope * log(score / (1.0 - score))
         return 1.0 / (1.0 + exp(-total)) if total > -_STEEP else exp(total)
 
 
