@@ -84,6 +84,8 @@ class RunConfig:
     """Folder of recorded replies, for ``replay``; None takes the nearest ``cache/recordings`` beside or above the suite."""
     prices: Mapping[str, Any] = field(default_factory=dict)
     """Model to ``{input, output}`` in US dollars a million tokens; wins over the price data."""
+    certificate: Path | None = None
+    """A calibration's certificate that may decide early; None takes ``certificate.json`` beside the suite, if there is one."""
     gate: str | None = None
     max_error_rate: float = 0.0
     """Share of expectations that may end in ``error`` before a run counts as having measured too little."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DURATION",
+    "FILE",
     "FOLDER",
     "SHARE",
     "USD",
@@ -35,6 +36,7 @@ __all__ = [
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?")
 

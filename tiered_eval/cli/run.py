@@ -12,6 +12,7 @@ import click
 
 from tiered_eval.cli.options import (
     DURATION,
+    FILE,
     FOLDER,
     SHARE,
     USD,
@@ -48,6 +49,12 @@ __all__ = ["run"]
 @click.option("--max-time", type=DURATION, metavar="TIME", help="End after this time, such as 90s or 6m.")
 @click.option(
     "--gate", metavar="GATE", help="What must hold, such as 'partial>=0.95' (default: all cases pass)."
+)
+@click.option(
+    "--certificate",
+    type=FILE,
+    metavar="FILE",
+    help="A calibration's certificate that may decide early (default: certificate.json beside the suite).",
 )
 @click.option(
     "--max-error-rate",
@@ -140,6 +147,7 @@ def _config_from(
     max_cost: Decimal | None,
     max_time: float | None,
     gate: str | None,
+    certificate: Path | None,
     max_error_rate: float,
     concurrency: int,
     request_timeout: float,
@@ -168,6 +176,7 @@ def _config_from(
         recordings=recordings,
         prices=prices_from(price, prices),
         gate=gate,
+        certificate=certificate,
         max_error_rate=max_error_rate,
         seed=seed,
     )

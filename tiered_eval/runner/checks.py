@@ -8,17 +8,19 @@ has to ask a model.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
+from tiered_eval.calibration.decider import Decision
 from tiered_eval.catalogue.people import MANUAL
 from tiered_eval.people import HumanVerdicts
 from tiered_eval.profiles import Profile
-from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Verdict
+from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Tier, Verdict
 from tiered_eval.records.making import maker
 from tiered_eval.router import Route, RouteStep, route
+from tiered_eval.runner.certified import CertifiedChecks, Scores
 from tiered_eval.scorers import load_scorer
-from tiered_eval.scorers.base import AskingScorer, Scorer
+from tiered_eval.scorers.base import AskingScorer, Scorer, Services
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Checker", "Leftover", "OpenExpectation", "combined", "failed_check", "not_judged"]
@@ -45,6 +47,8 @@ class OpenExpectation:
     trail: tuple[Step, ...]
     leftover: Leftover = None
     """Why a step was passed over (no embedder, no judge), if one was."""
+    scores: Scores | None = None
+    """What a certificate goes by; None where no certificate covers the expectation."""
 
 
 class Checker:
@@ -56,8 +60,10 @@ class Checker:
         load: Callable[[str, Profile], Scorer] = load_scorer,
         *,
         people: HumanVerdicts | None = None,
+        certified: CertifiedChecks | None = None,
     ) -> None:
         self._profile = profile
+        self._certified = certified
         self._load = load
         self._people = people
         self._ready: dict[str, tuple[Scorer, Check | None]] = {}
@@ -78,10 +84,56 @@ class Checker:
 
     def begin(self, expectation: Expectation, subject: Subject) -> Verdict | OpenExpectation:
         """Make the free checks of an expectation, until one settles it, people have, or one must ask."""
-        begun = self._free_steps(expectation, subject, route(expectation), 0, (), None)
+        chosen = route(expectation)
+        begun: Verdict | OpenExpectation | None = None
+        if self._certified is not None and self._certified.covers(expectation):
+            begun = self._certified_start(expectation, subject, chosen, self._certified)
+        if begun is None:
+            begun = self._free_steps(expectation, subject, chosen, 0, (), None)
         if self._people is None or (isinstance(begun, Verdict) and begun.is_decided):
             return begun
         return self._people.find(subject.case, expectation, trail=begun.trail) or begun
+
+    async def ask(self, opened: OpenExpectation, services: Services) -> Verdict | OpenExpectation:
+        """Make the asking step of an open expectation, and the free ones after it.
+
+        Raises:
+            Whatever its scorer raises: it could not look.
+        """
+        scorer = self.asking_scorer(opened)
+        if self._certified is not None and opened.scores is not None and scorer.tier == "embedding":
+            return await self._certified_embedding(opened, opened.scores, services, self._certified)
+        return self.resume(opened, await scorer.ask(opened.expectation, opened.subject, services))
+
+    def _certified_start(
+        self, expectation: Expectation, subject: Subject, chosen: Route, certified: CertifiedChecks
+    ) -> Verdict | OpenExpectation | None:
+        """What a certificate makes of the free scores; None where the route leads to no judge."""
+        names = [step.scorer for step in chosen.steps]
+        if "judge" not in names:
+            return None
+        has_step = certified.asks_embedder and "semantic" in names
+        scores = certified.scores(expectation, subject)
+        decision = certified.decide(expectation, scores, has_embedding=not has_step)
+        if decision is not None:
+            return _certified_verdict(expectation, subject, decision, ())
+        entry = Step("certificate", "coverage", "unsure", "the free scores do not suffice for its promise")
+        following = names.index("semantic" if has_step else "judge")
+        return OpenExpectation(expectation, subject, chosen, following, (entry,), None, scores)
+
+    async def _certified_embedding(
+        self, opened: OpenExpectation, scores: Scores, services: Services, certified: CertifiedChecks
+    ) -> Verdict | OpenExpectation:
+        expectation, subject = opened.expectation, opened.subject
+        scores = await certified.with_embedding(scores, expectation, subject, services)
+        decision = certified.decide(expectation, scores, has_embedding=True)
+        if decision is not None:
+            return _certified_verdict(expectation, subject, decision, opened.trail)
+        entry = Step("certificate", "embedding", "unsure", "the embedding does not suffice for its promise")
+        following = [step.scorer for step in opened.route.steps].index("judge")
+        return OpenExpectation(
+            expectation, subject, opened.route, following, (*opened.trail, entry), opened.leftover, scores
+        )
 
     def resume(self, opened: OpenExpectation, outcome: Outcome) -> Verdict | OpenExpectation:
         """Take what the asking step said, and go on with the route."""
@@ -92,7 +144,11 @@ class Checker:
             # A judge is asked the whole claim, must-not-contain included; what not- means it is not told.
             is_whole = getattr(scorer, "judges_whole", False)
             inverted = expectation.negated if is_whole else expectation.is_negative
-            return _verdict(expectation, subject, scorer, outcome, opened.trail, inverted)
+            verdict = _verdict(expectation, subject, scorer, outcome, opened.trail, inverted)
+            if self._certified is None or opened.scores is None:
+                return verdict
+            q = self._certified.probability(expectation, opened.scores, has_embedding=True)
+            return replace(verdict, q=q)
         trail = (*opened.trail, _entry(step, scorer, outcome))
         return self._free_steps(
             expectation, subject, opened.route, opened.next_step + 1, trail, opened.leftover
@@ -243,6 +299,30 @@ def _verdict(
         cost_usd=outcome.cost_usd,
         from_store=outcome.from_store,
         metrics=outcome.metrics,
+    )
+
+
+_TIER_OF_CERTIFIED: dict[str, Tier] = {"free": "coverage", "embedding": "embedding"}
+"""A certificate weighs all free scores together; of the free tiers, coverage is the last."""
+
+
+def _certified_verdict(
+    expectation: Expectation, subject: Subject, decision: Decision, trail: tuple[Step, ...]
+) -> Verdict:
+    return make_verdict(
+        case_id=subject.case.id,
+        expectation_id=expectation.id,
+        kind=expectation.claim,
+        state=decision.state,
+        reason=f"certified: the scores give it {decision.q:.3f} to be met",
+        tier=_TIER_OF_CERTIFIED[decision.tier],
+        scorer="certificate",
+        score=decision.q,
+        trail=trail,
+        weight=expectation.weight,
+        dimension=expectation.dimension,
+        q=decision.q,
+        certified=True,
     )
 
 

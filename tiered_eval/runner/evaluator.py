@@ -33,6 +33,7 @@ from tiered_eval.errors import (
 from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, CaseResult, Failure, Match, Suite, Tier, Value, Verdict
+from tiered_eval.runner.certified import CertifiedChecks, certificate_for
 from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, not_judged
 from tiered_eval.runner.services import RunServices, open_services
 from tiered_eval.suite.single import read_expectation
@@ -142,7 +143,10 @@ class Evaluator:
         profile = profile or load_profile()
         self.profile_name = profile.name
         home = self.config.home
-        self._checker = checker or Checker(profile, people=None if home is None else verdicts_for(home))
+        self.certified = _certified(self.config, suite, profile)
+        self._checker = checker or Checker(
+            profile, people=None if home is None else verdicts_for(home), certified=self.certified
+        )
         self._clock = clock
         self._deadline = None if self.config.max_time_s is None else clock() + self.config.max_time_s
         self._stop: StopReason | None = None
@@ -162,6 +166,8 @@ class Evaluator:
                 deadline=self._deadline,
                 clock=self._clock,
             )
+        if self.certified is not None:
+            await self.certified.begin(self.services)
         await self._group.__aenter__()
         return self
 
@@ -350,13 +356,11 @@ class Evaluator:
     async def _answer(self, opened: OpenExpectation) -> Verdict | OpenExpectation:
         """Let the asking scorer speak, or pass over it where it could not look by design."""
         assert self.services is not None, "use the evaluator as an async context manager"
-        scorer = self._checker.asking_scorer(opened)
         try:
-            outcome = await scorer.ask(opened.expectation, opened.subject, self.services)
+            return await self._checker.ask(opened, self.services)
         except tuple(_PASSED_OVER) as error:
             leftover = next(left for kind, left in _PASSED_OVER.items() if isinstance(error, kind))
             return self._checker.skip(opened, str(error), leftover)
-        return self._checker.resume(opened, outcome)
 
     def _end_workers(self) -> set[asyncio.Task[None]]:
         """Cancel the workers, and settle what no worker has taken as left over."""
@@ -369,6 +373,11 @@ class Evaluator:
                 self.open_jobs -= 1
                 queue.get_nowait().leave(self.stopped or "interrupted")
         return workers
+
+
+def _certified(config: RunConfig, suite: Suite | None, profile: Profile) -> CertifiedChecks | None:
+    path = certificate_for(suite.path if suite is not None else None, config.certificate)
+    return None if path is None else CertifiedChecks.load(path, profile)
 
 
 def new_run_id() -> str:

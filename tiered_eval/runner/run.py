@@ -313,11 +313,15 @@ class _Run:
             gate=gate,
             exit_code=exit_code(tally, gate, stopped, self._config.max_error_rate),
             stopped=stopped,
-            warnings=(*self._warnings, *services.warnings),
+            warnings=(*self._warnings, *self._certificate_warnings(), *services.warnings),
             scorecard=None if self._cards is None else self._cards.card(),
             settings=self._settings(services),
             results=results,  # type: ignore[arg-type]  # a tuple, or the reader of a file
         )
+
+    def _certificate_warnings(self) -> tuple[str, ...]:
+        certified = self._evaluator.certified
+        return () if certified is None else certified.warnings
 
     def _settings(self, services: RunServices) -> dict[str, object]:
         """Whatever decides the verdicts, so that two reports can tell whether they asked the same."""

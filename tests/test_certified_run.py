@@ -1,0 +1,145 @@
+"""A certificate at work: what it covers is decided by it or climbs, and where it is void nothing is early."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tiered_eval import RunConfig, evaluate
+from tiered_eval.calibration.calibrate import calibrate
+from tiered_eval.calibration.certificate import Certificate, save_certificate
+from tiered_eval.calibration.collecting import run_fingerprints
+from tiered_eval.calibration.features import FEATURES, FreeScores
+from tiered_eval.calibration.labels import Label, TierSpec
+from tiered_eval.calibration.promise import Promise
+from tiered_eval.records import Case
+from tiered_eval.testing.builders import make_case, make_expectation
+from tiered_eval.text.subject import Subject
+
+pytest.importorskip("numpy", reason="calibration needs numpy, which the extra [local] brings")
+
+GOODS = (
+    "filters",
+    "pumps",
+    "valves",
+    "gaskets",
+    "bearings",
+    "cables",
+    "sensors",
+    "panels",
+    "hoses",
+    "relays",
+)
+PLACES = ("Lindau", "Torsby", "Marlow", "Ostend", "Kalmar", "Bergen", "Tarnow", "Velden")
+TIERS = (TierSpec(name="free", scores=FEATURES, cost=0.0), TierSpec(name="top", scores=(), cost=1.0))
+
+
+def shipment(number: int, rng: random.Random) -> tuple[Case, bool]:
+    """A response that states where goods were shipped, and a claim that is right or names another place."""
+    goods, place = rng.choice(GOODS), rng.choice(PLACES)
+    is_met = rng.random() < 0.5
+    claimed = place if is_met else rng.choice([other for other in PLACES if other != place])
+    response = (
+        f"Thank you for asking. The {goods} were shipped to {place} on Monday, and the invoice followed."
+    )
+    claim = make_expectation("must-contain", f"The {goods} were shipped to {claimed}", id="where")
+    return make_case(response, claim, id=f"case-{number}"), is_met
+
+
+def labels(count: int, seed: int) -> list[Label]:
+    rng, free, made = random.Random(seed), FreeScores(), []
+    for number in range(count):
+        case, is_met = shipment(number, rng)
+        scores = free.of(case.expectations[0], Subject(case))
+        made.append(Label(id=case.id, case=case.id, kind="must-contain", met=is_met, scores=scores))
+    return made
+
+
+@pytest.fixture(scope="module")
+def certificate() -> Certificate:
+    fingerprints = {"free": run_fingerprints(None, {})["free"]}
+    return calibrate(labels(600, 1), TIERS, Promise(), created="2026-01-01", fingerprints=fingerprints)
+
+
+async def verdicts_with(certificate: Certificate, tmp_path: Path, cases: list[Case]):
+    path = tmp_path / "kept" / "certificate.json"
+    path.parent.mkdir(exist_ok=True)
+    save_certificate(certificate, path)
+    config = RunConfig(embedder="none", mode="offline", home=tmp_path / "home", certificate=path)
+    report = await evaluate(cases, config)
+    return report, [verdict for result in report.results for verdict in result.verdicts]
+
+
+async def test_a_certificate_passes_and_fails_early(certificate: Certificate, tmp_path: Path):
+    """What the promise covers is decided both ways without a call, marked as certified, and rightly."""
+    rng = random.Random(2)
+    drawn = [shipment(number, rng) for number in range(100)]
+
+    _, verdicts = await verdicts_with(certificate, tmp_path, [case for case, _ in drawn])
+
+    decided = [(one, is_met) for one, (_, is_met) in zip(verdicts, drawn, strict=True) if one.is_decided]
+    assert len(decided) > 50
+    assert {one.state for one, _ in decided} == {"pass", "fail"}
+    assert all(one.certified and one.q is not None for one, _ in decided)
+    assert sum((one.state == "pass") != is_met for one, is_met in decided) <= 5
+
+
+async def test_kinds_without_a_certificate_keep_their_route(certificate: Certificate, tmp_path: Path):
+    """An identifier to be cited is decided as ever, and is not called certified."""
+    case = make_case("See DOC-2025-118.", make_expectation("must-cite", "DOC-2025-118"), id="a")
+
+    _, [verdict] = await verdicts_with(certificate, tmp_path, [case])
+
+    assert (verdict.state, verdict.scorer, verdict.certified) == ("pass", "exact", False)
+
+
+async def test_a_pinned_scorer_still_decides_alone(certificate: Certificate, tmp_path: Path):
+    """What the author pinned is the author's."""
+    case = make_case("PO-4471", make_expectation("must-contain", "PO-4471", scorer="exact"), id="a")
+
+    _, [verdict] = await verdicts_with(certificate, tmp_path, [case])
+
+    assert (verdict.state, verdict.scorer) == ("pass", "exact")
+
+
+async def test_a_certificate_of_other_scores_is_void(certificate: Certificate, tmp_path: Path):
+    """Made with another version of the scores it decides nothing: what it covers climbs, and the report says why."""
+    foreign = replace(certificate, fingerprints={"free": "free-scores-0"})
+    case, _ = shipment(1, random.Random(3))
+
+    report, [verdict] = await verdicts_with(foreign, tmp_path, [case])
+
+    assert verdict.leftover == "no-judge"
+    assert not verdict.certified
+    assert any("void" in warning and "free-scores-0" in warning for warning in report.warnings)
+
+
+async def test_nothing_certified_means_that_everything_climbs(tmp_path: Path):
+    """Too few labels certify nothing; no untested threshold steps in, and the report says so."""
+    fingerprints = {"free": run_fingerprints(None, {})["free"]}
+    few = calibrate(labels(20, 4), TIERS, Promise(), created="2026-01-01", fingerprints=fingerprints)
+    case, _ = shipment(1, random.Random(5))
+
+    report, [verdict] = await verdicts_with(few, tmp_path, [case])
+
+    assert verdict.leftover == "no-judge"
+    assert any("certifies nothing" in warning for warning in report.warnings)
+
+
+async def test_the_certificate_beside_a_suite_is_taken(certificate: Certificate, tmp_path: Path):
+    """A file called certificate.json in the suite's folder is used without being named."""
+    case, is_met = shipment(7, random.Random(8))
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(
+        f"cases:\n  - id: a\n    response: {case.response!r}\n    expect:\n      - must-contain: {case.expectations[0].value!r}\n"
+    )
+    save_certificate(certificate, tmp_path / "certificate.json")
+
+    report = await evaluate(suite, RunConfig(embedder="none", mode="offline"))
+
+    [verdict] = report.results[0].verdicts
+    assert verdict.scorer in ("certificate", None)
+    assert verdict.trail or (verdict.certified and (verdict.state == "pass") == is_met)
