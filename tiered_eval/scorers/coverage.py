@@ -23,6 +23,7 @@ from tiered_eval.text.alternatives import readings_of
 from tiered_eval.text.answers import is_short_answer
 from tiered_eval.text.guards import objection
 from tiered_eval.text.idf import idf
+from tiered_eval.text.paraphrase import restated
 from tiered_eval.text.passages import Passage, passages, read_claim
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.tokens import is_content
@@ -130,6 +131,8 @@ def _places(claim: Passage, sentences: Sequence[Passage], threshold: float) -> I
             share = 1.0
         if share >= threshold:
             yield _Place(share, sentence, objection(claim, sentence))
+        elif (other := restated(claim, sentence)) is not None:
+            yield _Place(1.0, sentence, objection(other, sentence))
 
 
 def _continues(claim: Passage, sentence: Passage, before: Sequence[Passage]) -> bool:

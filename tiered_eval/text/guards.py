@@ -103,11 +103,11 @@ def _ways(passage: Passage) -> dict[str, str]:
 
 
 def _opposites(claim: Passage, place: Passage, first: int, last: int) -> str | None:
-    """The opposite of a word of the claim stands in its place."""
+    """The opposite of a word of the claim stands in its place, or in that of one of its repetitions."""
     reach = set(place.stems[max(0, first - 3) : last + 4]) - claim.counts.keys()
     for token in claim.content:
         for other in reach:
-            if token.stem not in place.counts and are_opposed(token.stem, other):
+            if place.counts[token.stem] < claim.counts[token.stem] and are_opposed(token.stem, other):
                 return f'"{token.word}" against "{other}"'
     return None
 
