@@ -13,17 +13,22 @@ import functools
 import hashlib
 import logging
 import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
 from tiered_eval.errors import ConfigError
 
-__all__ = ["DiskStore", "MemoryStore", "Store", "open_store"]
+__all__ = ["DiskStore", "Entry", "MemoryStore", "Store", "entries", "open_store", "prune"]
 
 log = logging.getLogger(__name__)
 
 SEAL_BYTES = 8
+TABLE = "cache.db"
+"""diskcache's file in the folder."""
 NEVER = 2**62
 SETTINGS: dict[str, object] = {
     "eviction_policy": "none",
@@ -124,6 +129,76 @@ class DiskStore:
     def _report(self, key: str, error: Exception | None) -> None:
         self.damaged += 1
         log.warning("a value of the cache is damaged and is computed again (%s)", error or "checksum")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One value as it lies on disk."""
+
+    key: str
+    value: bytes | None
+    """None: damaged, or not written by us."""
+    size: int
+    """Bytes, with its checksum."""
+    stored_at: float
+    """Seconds since 1970."""
+
+
+def entries(folder: Path) -> Iterator[Entry]:
+    """Everything in the store in ``folder``, also what is damaged; nothing where there is no store.
+
+    Read past diskcache, which ends at the first thing that it cannot take.
+
+    Raises:
+        ConfigError: the file cannot be read at all.
+    """
+    for _, entry in _rows(folder):
+        yield entry
+
+
+def prune(folder: Path, *, is_unwanted: Callable[[Entry], bool]) -> int:
+    """Take away what is damaged and what is not wanted any more; returns how many values.
+
+    Raises:
+        ConfigError: the file cannot be read or written.
+    """
+    unwanted = [(number,) for number, entry in _rows(folder) if entry.value is None or is_unwanted(entry)]
+    if unwanted:
+        try:
+            with closing(sqlite3.connect(folder / TABLE, timeout=30.0)) as connection, connection:
+                connection.executemany("DELETE FROM Cache WHERE rowid = ?", unwanted)
+        except sqlite3.Error as error:
+            raise ConfigError(f"{folder}: the cache cannot be written ({error})") from error
+    return len(unwanted)
+
+
+def _rows(folder: Path) -> Iterator[tuple[int, Entry]]:
+    path = folder / TABLE
+    if not path.is_file():
+        return
+    try:
+        with closing(sqlite3.connect(path, timeout=30.0)) as connection:
+            connection.execute("PRAGMA query_only = ON")
+            for number, key, raw, stored_at, mode, filename, value in connection.execute(
+                "SELECT rowid, key, raw, store_time, mode, filename, value FROM Cache"
+            ):
+                is_ours = raw == 1 and isinstance(key, str) and mode == RAW and filename is None
+                is_ours = is_ours and isinstance(value, bytes)
+                sealed = value if is_ours else b""
+                is_whole = is_ours and sealed[:SEAL_BYTES] == _seal(key, sealed[SEAL_BYTES:])
+                yield (
+                    number,
+                    Entry(
+                        key=str(key),
+                        value=sealed[SEAL_BYTES:] if is_whole else None,
+                        size=len(sealed),
+                        stored_at=float(stored_at) if isinstance(stored_at, int | float) else 0.0,
+                    ),
+                )
+    except sqlite3.Error as error:
+        raise ConfigError(
+            f"{folder}: the cache cannot be read ({error}); remove the folder, it can be computed again"
+        ) from error
 
 
 def open_store(folder: Path) -> DiskStore | MemoryStore:

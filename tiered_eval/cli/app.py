@@ -15,6 +15,7 @@ import click
 
 from tiered_eval import __version__
 from tiered_eval.cli.audit import audit
+from tiered_eval.cli.cache import cache
 from tiered_eval.cli.calibrate import calibrate
 from tiered_eval.cli.compare import compare
 from tiered_eval.cli.export import export
@@ -74,6 +75,7 @@ for _command in (
     import_suite,
     calibrate,
     ledger,
+    cache,
     spend,
 ):
     app.add_command(_command)

@@ -15,6 +15,7 @@ from tiered_eval.ledger.entries import (
     SettledCall,
     Totals,
     UnknownCall,
+    seal_of,
     shares_of,
 )
 from tiered_eval.ledger.flows import Flow
@@ -42,5 +43,6 @@ __all__ = [
     "Totals",
     "UnknownCall",
     "inspect",
+    "seal_of",
     "shares_of",
 ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,6 @@ from tiered_eval.ledger.entries import (
     ClaimAnswer,
     Granted,
     Kept,
-    NoRoom,
     Resolution,
     RunEntry,
     SettledCall,
@@ -40,10 +39,10 @@ from tiered_eval.ledger.entries import (
 )
 from tiered_eval.ledger.files import connect, open_checked, write_witness
 from tiered_eval.ledger.flows import FLOWS, Flow
-from tiered_eval.ledger.moving import MOVE_TO_LOST, PROCESS_ENDED, lose_all_of, lose_orphans, move
+from tiered_eval.ledger.moving import MOVE_TO_LOST, PROCESS_ENDED, lose_all_of, lose_orphans, move, room_for
 from tiered_eval.ledger.owner import Owner, is_alive
-from tiered_eval.ledger.periods import find_full, label_of
 from tiered_eval.ledger.reading import RUNS, kept_from_row, run_from_row
+from tiered_eval.ledger.replies import PAGE_OF_REPLIES, add_replies, forget_replies
 from tiered_eval.ledger.resolving import SETTLED_BETWEEN, UNKNOWN, resolve
 from tiered_eval.ledger.writer import Writer
 
@@ -190,6 +189,22 @@ class Ledger:
         exact = self._read(f"{RUNS} WHERE id = ?", (run,))
         found = exact or (rows if len(rows) == 1 else [])
         return run_from_row(found[0]) if found else None
+
+    def kept_replies(self) -> Iterator[Kept | None]:
+        """All kept replies in the order of their keys; None for each that is damaged."""
+        last = ""
+        while rows := self._read(PAGE_OF_REPLIES, (last,)):
+            yield from map(kept_from_row, rows)
+            last = rows[-1][0]
+
+    def add_replies(self, replies: Sequence[Kept]) -> int:
+        """Keep replies that another ledger paid for, at no cost; returns how many were new. Raises LedgerError."""
+        at, owner = self._now(), self._owner.name
+        return self._writer.wait_for(lambda connection: add_replies(connection, replies, owner=owner, at=at))
+
+    def forget_replies(self, *, before: str) -> int:
+        """Forget replies that were bought before an instant; their cost stays booked. Raises LedgerError."""
+        return self._writer.wait_for(lambda connection: forget_replies(connection, before, self._now()))
 
     def flows(self, *, since: str = "") -> list[Flow]:
         """All money since a day (``2026-11-01``, UTC), added up by day, run, model, kind and tier."""
@@ -369,7 +384,7 @@ class Ledger:
             if row is not None and (answer := self._answer_from(connection, claim, row)) is not None:
                 return answer
         at = self._now()
-        room = _room(connection, claim, at)
+        room = room_for(connection, claim, at)
         if room is not None:
             return room
         questions = ((claim.key, claim.kind), *claim.others)
@@ -466,18 +481,3 @@ class Ledger:
             return self._reader.execute(statement, values).fetchall()
         except sqlite3.Error as error:
             raise LedgerError(f"{self.path}: the ledger cannot be read ({error})") from error
-
-
-def _room(connection: sqlite3.Connection, claim: Claim, at: str) -> NoRoom | None:
-    """None if the claim fits under every cap: what is spent and reserved is read in the transaction that reserves."""
-    connection.execute("INSERT OR IGNORE INTO budget VALUES (?, 0, 0, 0)", (claim.scope,))
-    settled, unknown, reserved = connection.execute(
-        "SELECT settled, unknown, reserved FROM budget WHERE scope = ?", (claim.scope,)
-    ).fetchone()
-    if claim.cap is not None and settled + unknown + reserved + claim.bound > claim.cap:
-        return NoRoom(settled=settled, unknown=unknown, reserved=reserved)
-    found = find_full(connection, claim.caps, claim.bound, at)
-    if found is None:
-        return None
-    cap, (settled, unknown, reserved) = found
-    return NoRoom(settled=settled, unknown=unknown, reserved=reserved, cap=cap.amount, on=label_of(cap, at))

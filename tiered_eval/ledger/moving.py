@@ -1,4 +1,4 @@
-"""Money that changes its state inside a transaction: the sums of a scope, and calls that were lost.
+"""Money inside a transaction: is there room for a call, the sums of a scope, and calls that were lost.
 
 All functions run inside a transaction of the ledger's writer.
 """
@@ -9,9 +9,11 @@ import sqlite3
 from pathlib import Path
 
 from tiered_eval.ledger import batches
+from tiered_eval.ledger.entries import Claim, NoRoom
 from tiered_eval.ledger.owner import is_alive, remove_dead_locks
+from tiered_eval.ledger.periods import find_full, label_of
 
-__all__ = ["MOVE_TO_LOST", "PROCESS_ENDED", "lose_all_of", "lose_orphans", "move"]
+__all__ = ["MOVE_TO_LOST", "PROCESS_ENDED", "lose_all_of", "lose_orphans", "move", "room_for"]
 
 PROCESS_ENDED = "its process ended"
 """Why the calls in flight of a killed process are unknown."""
@@ -56,3 +58,18 @@ def lose_orphans(connection: sqlite3.Connection, locks: Path, at: str) -> None:
         connection.execute("ROLLBACK")
         raise
     remove_dead_locks(locks)
+
+
+def room_for(connection: sqlite3.Connection, claim: Claim, at: str) -> NoRoom | None:
+    """None if the claim fits under every cap: what is spent and reserved is read in the transaction that reserves."""
+    connection.execute("INSERT OR IGNORE INTO budget VALUES (?, 0, 0, 0)", (claim.scope,))
+    settled, unknown, reserved = connection.execute(
+        "SELECT settled, unknown, reserved FROM budget WHERE scope = ?", (claim.scope,)
+    ).fetchone()
+    if claim.cap is not None and settled + unknown + reserved + claim.bound > claim.cap:
+        return NoRoom(settled=settled, unknown=unknown, reserved=reserved)
+    found = find_full(connection, claim.caps, claim.bound, at)
+    if found is None:
+        return None
+    cap, (settled, unknown, reserved) = found
+    return NoRoom(settled=settled, unknown=unknown, reserved=reserved, cap=cap.amount, on=label_of(cap, at))

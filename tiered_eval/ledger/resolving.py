@@ -26,7 +26,7 @@ SETTLED_BETWEEN = """
 SELECT cost, sent_at, at, json_extract(payload, '$.usage.is_estimated') FROM call
 WHERE state = 'settled' AND model = ? AND at >= ? AND sent_at <= ?
 UNION ALL
-SELECT cost, sent_at, CASE WHEN why LIKE 'resolved: %' OR why = 'kept reply unreadable' THEN sent_at ELSE at END, 0
+SELECT cost, sent_at, CASE WHEN why LIKE 'resolved: %' OR why LIKE 'kept reply %' THEN sent_at ELSE at END, 0
 FROM charge WHERE model = ? AND at >= ? AND sent_at <= ?
 """
 """A charge that was written later than its call was billed counts for when the call left."""
