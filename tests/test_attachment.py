@@ -90,6 +90,11 @@ def test_words_attached_to_something_else_climb(claim: str, response: str, why: 
         ("Bees live in a pen for cattle", "Bees live in a cattle pen.", "a compound"),
         ("The goods are from Oslo", "The goods at Oslo were sold.", "origin and place"),
         ("It makes soap in Bergen", "It makes soap in Oslo, Narvik and Bergen.", "a list of places"),
+        (
+            "There are 80 boats using it",
+            "It came 75th out of 80 boats that use it.",
+            "a number of them, there",
+        ),
         ("Invoices were found", "Thousands of invoices were found.", "a number of them"),
         ("Anna Berg won the race", "Anna and Otto Berg won the race.", "a name they share"),
         ("Guests pay by card", "Guests can pay by card or in cash.", "a free choice"),

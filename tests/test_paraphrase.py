@@ -27,6 +27,8 @@ def state(claim: str, response: str) -> str:
         ("Two kids found the purse", "Two children found the purse.", "a noun"),
         ("It lies in a calm bay", "It lies in a serene bay.", "an adjective"),
         ("Preserving the books is costly", "The preservation of the books is costly.", "the noun of a verb"),
+        ("The man reported that a pipe burst", "The man said a pipe had burst.", "a verb of speech"),
+        ("The hiring occurred in May", "Anna was hired in May.", "what is told has occurred"),
         ("It was built by hand in particular", "It was particularly built by hand.", "an adverb"),
     ],
 )
@@ -49,6 +51,9 @@ def test_one_other_word_for_it_passes(claim: str, response: str, why: str):
             "The plan increases cost and decreases pay.",
             "repeated",
         ),
+        ("The hiring occurred in May", "Anna might be hired in May.", "what is only possible has not"),
+        ("The hiring occurred in May", "They plan on hiring in May.", "nor what is planned"),
+        ("The man claimed a pipe burst", "The man said a pipe had burst.", "a claim is more than a word"),
         ("The otter swims well", "The fox bought a well.", "nothing in common"),
         ("Kids shout", "Children shout.", "too short to be sure"),
     ],

@@ -27,7 +27,7 @@ KINDS = {"1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj"}
 UNSAFE = {stem(word) for word in FUNCTION_WORDS} | {
     stem(word)
     for word in """not no never non like may might can all wholly totally entirely completely several various few half
-    minute moment second sec instant want miss promise doom sanction man manpower market sell fail""".split()
+    minute moment second sec instant want miss hopeful doom sanction man manpower market sell fail""".split()
 }
 """Stems for which nothing may stand: words of grammar ("noted" is "not"), of amount and time, and of two faces."""
 NOTICE = "# Derived from WordNet 3.0, Copyright 2006 by Princeton University; see WORDNET-LICENSE.txt\n"

@@ -46,7 +46,7 @@ _QUANTITIES = frozenset(
     """number group kind type form part share percent percentage majority minority rest total piece lot couple pair set
     series range variety list team member hundred thousand million dozen most many some all one several few each none
     both half third quarter any top bottom end beginning middle side front back state city town village country game
-    use role process act case""".split()
+    use role process act case out""".split()
 )
 """Before an "of" they leave the word behind it what is talked about: "thousands of invoices"."""
 
@@ -199,10 +199,10 @@ def _stands_before(claim: Passage, place: Passage, tie: _Tie, word: int, head: i
 def other_owner(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     """What the claim is about only tells more about another thing: "the wife of the mayor" for "the mayor"."""
     subject = claim.content[0]
-    if subject.stem not in place.counts:
+    if subject.stem not in place.counts or subject.stem[0].isdigit():
         return None
     opening = claim.stems.index(subject.stem)
-    if any(token.word in _WAYS for token in claim.tokens[:opening]):
+    if any(token.word in _WAYS or token.word == "there" for token in claim.tokens[:opening]):
         return None
     for at in (index for index, stem in enumerate(place.stems) if stem == subject.stem):
         owned = _owned(place, at)

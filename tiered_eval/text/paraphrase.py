@@ -14,12 +14,16 @@ from functools import lru_cache
 from importlib.resources import files
 
 from tiered_eval.text.passages import Passage
-from tiered_eval.text.tokens import Token, is_content
+from tiered_eval.text.tokens import Token, is_content, stem
 
 __all__ = ["are_synonyms", "restated"]
 
 LEAST_CONTENT = 3
 """Content words of a claim of which one may be put in another word."""
+_MORE = "say report|say announce|say state|report state"
+"""Verbs of speech that tell of the same saying, and that WordNet does not link."""
+_EVENTS = frozenset({"occur", "happen"})
+"""What has been told has occurred: "the hiring occurred in May" is said by "he was hired in May"."""
 _ENDINGS = frozenset(["", "ion", "ation", "ition", "ment", "ly"])
 """Of a verb and of the noun for the same act, and of an adjective and its adverb; stems of both."""
 _SHARED = 5
@@ -34,6 +38,8 @@ def restated(claim: Passage, sentence: Passage) -> Passage | None:
     word = next(iter(missing.values()))
     if (word.is_capital and word is not claim.tokens[0]) or any(char.isdigit() for char in word.stem):
         return None
+    if word.stem in _EVENTS:
+        return Passage(claim.text, tuple(o for o in claim.tokens if o.stem != word.stem), claim.cues)
     for token in sentence.tokens:
         if token.stem not in claim.counts and is_content(token) and _is_other_word_for(word, token):
             tokens = tuple(
@@ -64,4 +70,5 @@ def are_synonyms(one: str, other: str) -> bool:
 @lru_cache(maxsize=1)
 def _pairs() -> frozenset[tuple[str, str]]:
     lines = (files("tiered_eval.text") / "data" / "synonyms.txt").read_text(encoding="utf-8").splitlines()[1:]
-    return frozenset((one, other) for one, *others in map(str.split, lines) for other in others)
+    listed = {(one, other) for one, *others in map(str.split, lines) for other in others}
+    return frozenset(listed | {(stem(one), stem(other)) for one, other in map(str.split, _MORE.split("|"))})
