@@ -9,7 +9,7 @@ import pytest
 from calibration_worlds import KINDS, world
 
 from tiered_eval.calibration.certificate import load_certificate
-from tiered_eval.calibration.features import FREE_VERSION
+from tiered_eval.calibration.collecting import run_fingerprints
 from tiered_eval.cli.app import run_app
 
 
@@ -117,7 +117,7 @@ def test_texts_are_scored_by_the_engine(tmp_path: Path):
     assert code == 0
     assert certificate.is_certified
     assert certificate.design_source == "shipped-1"
-    assert certificate.fingerprints == {"free": FREE_VERSION}
+    assert certificate.fingerprints == run_fingerprints(None, {})
 
 
 def test_the_picture_is_drawn(tmp_path: Path):

@@ -216,3 +216,15 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path):
     """The path stands in the message."""
     with pytest.raises(ConfigError, match="cannot be read"):
         read_labels(tmp_path / "missing.jsonl")
+
+
+def test_a_label_that_will_be_bought_may_be_missing(tmp_path: Path):
+    """Where the judge's verdict is bought, a row of texts needs none; a row of scores still does."""
+    texts = {"id": 1, "kind": "must-contain", "response": "A gate.", "expected": "gate"}
+    scores = {"id": 2, "kind": "must-contain", "scores": {"x": 1}}
+
+    [row] = read_labels(written(tmp_path / "texts.jsonl", texts), may_lack_label=True)
+
+    assert row.label.met is None
+    with pytest.raises(ConfigError, match="`human` is missing"):
+        read_labels(written(tmp_path / "scores.jsonl", scores), may_lack_label=True)

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tiered_eval import __version__
 from tiered_eval.calibration.calibrate import calibrate
-from tiered_eval.calibration.collecting import collect_scores, embedding_score, run_fingerprints
+from tiered_eval.calibration.collecting import (
+    ask_top_judge,
+    collect_scores,
+    embedding_score,
+    run_fingerprints,
+)
 from tiered_eval.calibration.features import FEATURES, FREE_VERSION, FreeScores
 from tiered_eval.calibration.labels import Label, TierSpec
 from tiered_eval.calibration.promise import Promise
+from tiered_eval.calibration.reading import read_labels
 from tiered_eval.calibration.shipped import shipped_design
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import EmbedderMissing
-from tiered_eval.records import Case, Expectation
+from tiered_eval.profiles import load_profile
+from tiered_eval.records import Case, Expectation, Outcome
 from tiered_eval.runner import Evaluator
+from tiered_eval.runner.checks import Checker
 from tiered_eval.text.subject import Subject
 
 FREE = FreeScores()
@@ -132,7 +144,7 @@ async def test_the_embedding_score_is_that_of_the_nearest_sentence():
     assert turned == pytest.approx(0.0)
 
 
-async def test_scores_are_collected_whatever_would_have_decided(tmp_path):
+async def test_scores_are_collected_whatever_would_have_decided(tmp_path: Path):
     """Every free score is there although the first check would have settled it; without an embedder there is no semantic one."""
     expectation = Expectation(id="e", kind="must-contain", values=("the lift is closed",))
     case = Case(id="c", response="Today the lift is closed.", expectations=(expectation,))
@@ -162,7 +174,7 @@ async def test_no_embedder_is_told():
 def test_fingerprints_name_what_made_the_scores():
     """The free scores by their version, the embedder by its id, judges as given."""
     assert run_fingerprints("local:x@1", {"small": "model prompt"}) == {
-        "free": FREE_VERSION,
+        "free": f"{FREE_VERSION} of tiered-eval {__version__}",
         "embedding": "local:x@1",
         "small": "model prompt",
     }
@@ -221,3 +233,53 @@ def test_a_shipped_design_certifies_with_few_labels():
 
     assert certificate.is_certified
     assert certificate.design_source == "shipped-1"
+
+
+class Judge:
+    """A judge that cannot tell about one response, and takes the others for what they begin with."""
+
+    name = "judge"
+    tier = "judge"
+    judges_whole = True
+
+    async def ask(self, expectation: Expectation, subject: Subject, services: object) -> Outcome:
+        if "unclear" in subject.text:
+            return Outcome("unsure", "cannot tell")
+        return Outcome("pass" if subject.text.startswith("Yes") else "fail", "as it begins")
+
+
+class NoServices:
+    """The judge above asks for none."""
+
+    def open_at_once(self, tier: str) -> int:
+        return 1
+
+    async def aclose(self) -> None: ...
+
+
+async def test_verdicts_of_the_top_judge_are_bought_for_rows_with_texts(tmp_path: Path):
+    """The judge alone decides, free checks are passed over, and what it cannot say is left out."""
+    path = tmp_path / "labels.jsonl"
+    texts = {"a": "Yes, the lift is closed.", "b": "No. the lift is closed.", "c": "unclear"}
+    rows = [
+        {
+            "id": name,
+            "kind": "must-contain",
+            "human": True,
+            "response": text,
+            "expected": "the lift is closed",
+        }
+        for name, text in texts.items()
+    ]
+    path.write_text(
+        "\n".join(map(json.dumps, [*rows, {"id": "d", "kind": "k", "human": True, "scores": {"x": 1}}]))
+    )
+    checker = Checker(load_profile(), load=lambda name, _: Judge())  # type: ignore[arg-type, return-value]  # only the judge is asked for
+    services: Any = NoServices()
+
+    async with Evaluator(
+        RunConfig(concurrency=1, home=tmp_path), services=services, checker=checker
+    ) as evaluator:
+        bought = await ask_top_judge(read_labels(path), evaluator)
+
+    assert bought == {"a": True, "b": False}

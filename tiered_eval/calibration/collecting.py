@@ -11,6 +11,7 @@ from dataclasses import replace
 from operator import mul
 from typing import TYPE_CHECKING
 
+from tiered_eval import __version__
 from tiered_eval.calibration.features import FREE_VERSION, FreeScores
 from tiered_eval.calibration.labels import Label
 from tiered_eval.calibration.reading import LabelRow
@@ -115,8 +116,11 @@ async def ask_top_judge(rows: Sequence[LabelRow], evaluator: Evaluator) -> dict[
 
 
 def run_fingerprints(embedder_id: str | None, judges: Mapping[str, str]) -> dict[str, str]:
-    """What made the scores, by tier name; ``judges`` maps a judge's tier to its model and prompt hash."""
-    found = {"free": FREE_VERSION, **judges}
+    """What made the scores, by tier name; ``judges`` maps a judge's tier to its model and prompt hash.
+
+    The free scores count as another thing in every release, as any of their checks may have been mended.
+    """
+    found = {"free": f"{FREE_VERSION} of tiered-eval {__version__}", **judges}
     if embedder_id is not None:
         found["embedding"] = embedder_id
     return found

@@ -39,8 +39,10 @@ class LabelRow:
     case: Case | None
 
 
-def read_labels(path: Path, *, top: str | None = None) -> tuple[LabelRow, ...]:
+def read_labels(path: Path, *, top: str | None = None, may_lack_label: bool = False) -> tuple[LabelRow, ...]:
     """The rows of a ``.jsonl`` or ``.csv`` file; ``top`` names the judge whose verdict is the top tier's.
+
+    ``may_lack_label``: rows with texts need no label, as one will be bought.
 
     Raises:
         ConfigError: the file cannot be read, or rows are wrong; the first 20 faults, each with its line.
@@ -55,6 +57,10 @@ def read_labels(path: Path, *, top: str | None = None) -> tuple[LabelRow, ...]:
     for line, row in _csv_rows(text) if path.suffix.lower() == ".csv" else _json_rows(text):
         try:
             read = _row(row, line, top)
+            if read.label.met is None and read.label.top is None and not (may_lack_label and read.case):
+                raise ValueError(
+                    "`human` is missing: true where the expectation is met, false where it is not"
+                )
             if read.label.id in seen:
                 raise ValueError(f"the id {read.label.id!r} stands twice")
             seen.add(read.label.id)
@@ -123,8 +129,6 @@ def _row(row: Any, line: int, top: str | None) -> LabelRow:
         top=None if top is None or scores.get(top) is None else (scores[top] or 0.0) >= 0.5,
         pair=_digest(json.dumps([response, row.get("expected")])) if isinstance(response, str) else "",
     )
-    if label.met is None and label.top is None:
-        raise ValueError("`human` is missing: true where the expectation is met, false where it is not")
     return LabelRow(label, case)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,11 +16,13 @@ from tiered_eval.cli.output import say
 if TYPE_CHECKING:
     from tiered_eval.calibration.calibrate import ShippedDesign
     from tiered_eval.calibration.labels import Label, TierSpec
+    from tiered_eval.calibration.promise import Promise
     from tiered_eval.calibration.reading import LabelRow
 
 __all__ = ["calibrate"]
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+DEFAULT_ALPHA = 0.05
 _MORE = (1.5, 2.0, 4.0)
 """Times the labels that are there: for how many a forecast is made."""
 
@@ -116,12 +118,6 @@ _MORE = (1.5, 2.0, 4.0)
 )
 def calibrate(
     labels: Path,
-    alpha: float | None,
-    delta: float,
-    alpha_pass: float | None,
-    tier_alpha: float | None,
-    relative: float | None,
-    per_kind: bool,
     top: str | None,
     costs: Sequence[str],
     proxy: bool,
@@ -131,10 +127,10 @@ def calibrate(
     prices: Path | None,
     embedder: str,
     home: Path | None,
-    seed: int,
     out: Path,
     plot: Path | None,
     forecast_only: bool,
+    **promised: Any,
 ) -> int:
     """Find how much may be decided early, from LABELS, a JSONL or CSV file of labelled expectations.
 
@@ -142,45 +138,67 @@ def calibrate(
     says what was promised, what it rests on, and from which scores; where nothing can be certified everything escalates.
     """
     import asyncio
-    from datetime import UTC, datetime
 
-    from tiered_eval.calibration.calibrate import calibrate as certify
     from tiered_eval.calibration.calibrate import forecast
-    from tiered_eval.calibration.certificate import save_certificate
-    from tiered_eval.calibration.promise import Promise
     from tiered_eval.calibration.reading import read_labels
-    from tiered_eval.calibration.wording import certificate_lines, forecast_lines
+    from tiered_eval.calibration.wording import forecast_lines
 
-    promise = Promise(
-        alpha=0.05 if alpha is None and relative is None else alpha,
-        delta=delta,
-        alpha_pass=alpha_pass,
-        tier_alpha=tier_alpha,
-        relative=relative,
-        per_kind=per_kind,
-        label_source="top_judge" if proxy else "human",
-        seed=seed,
-    )
+    promise = _promise_from(proxy=proxy, **promised)
     _check(promise.relative, top, proxy=proxy, judge=judge)
-    rows = read_labels(labels, top=top)
-    config = _Scoring(judge, max_cost, price, prices, embedder, home or labels.parent / ".tiered_eval", top)
-    found, embedder_id = asyncio.run(config.scored(rows))
+    rows = read_labels(labels, top=top, may_lack_label=bool(judge))
+    scoring = _Scoring(judge, max_cost, price, prices, embedder, home or labels.parent / ".tiered_eval")
+    found, embedder_id = asyncio.run(scoring.scored(rows))
     if proxy:
         found = [replace(label, met=label.top) for label in found if label.top is not None]
     tiers = _tiers(found, top, costs)
-    shipped = _shipped(found, tiers)
     sizes = [round(len(found) * times) for times in (1.0, *_MORE)]
-    for line in forecast_lines(forecast(found, tiers, promise, sizes, shipped=shipped)):
+    for line in forecast_lines(forecast(found, tiers, promise, sizes, shipped=_shipped(found, tiers))):
         say(line)
-    if forecast_only:
-        return 0
-    certificate = certify(
-        found,
+    if not forecast_only:
+        _certify(found, tiers, promise, _fingerprints(tiers, embedder_id), out=out, plot=plot)
+    return 0
+
+
+def _promise_from(*, alpha: float | None, relative: float | None, proxy: bool, **others: Any) -> Promise:
+    """The promise that the options ask for.
+
+    Raises:
+        ConfigError: it cannot be made.
+    """
+    from tiered_eval.calibration.promise import Promise
+
+    return Promise(
+        alpha=DEFAULT_ALPHA if alpha is None and relative is None else alpha,
+        relative=relative,
+        label_source="top_judge" if proxy else "human",
+        **others,
+    )
+
+
+def _certify(
+    labels: Sequence[Label],
+    tiers: Sequence[TierSpec],
+    promise: Promise,
+    fingerprints: Mapping[str, str],
+    *,
+    out: Path,
+    plot: Path | None,
+) -> None:
+    """Test, say what came out, and write it."""
+    from datetime import UTC, datetime
+
+    from tiered_eval.calibration.calibrate import calibrate as certified
+    from tiered_eval.calibration.certificate import save_certificate
+    from tiered_eval.calibration.plot import path_as_svg
+    from tiered_eval.calibration.wording import certificate_lines
+
+    certificate = certified(
+        labels,
         tiers,
         promise,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        fingerprints=_fingerprints(tiers, embedder_id),
-        shipped=shipped,
+        fingerprints=fingerprints,
+        shipped=_shipped(labels, tiers),
     )
     say("")
     for line in certificate_lines(certificate):
@@ -188,11 +206,8 @@ def calibrate(
     save_certificate(certificate, out)
     say(f"written: {out}")
     if plot is not None and certificate.grants and promise.alpha is not None:
-        from tiered_eval.calibration.plot import path_as_svg
-
         plot.write_text(path_as_svg(certificate.grants[0], promise.alpha), encoding="utf-8")
         say(f"drawn: {plot}")
-    return 0
 
 
 def _check(relative: float | None, top: str | None, *, proxy: bool, judge: Sequence[str]) -> None:
@@ -224,7 +239,6 @@ class _Scoring:
         prices: Path | None,
         embedder: str,
         home: Path,
-        top: str | None,
     ) -> None:
         from tiered_eval.config import RunConfig
 
