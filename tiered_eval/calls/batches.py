@@ -12,27 +12,24 @@ Route: the gateway comes here instead of making attempts, where the run uses bat
 from __future__ import annotations
 
 import asyncio
-import json
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from tiered_eval.budget import Budget, Reservation
 from tiered_eval.calls.attempts import Attempts, exceeded
-from tiered_eval.calls.booking import Booking
 from tiered_eval.calls.books import Books
 from tiered_eval.calls.job import Bought, Job
-from tiered_eval.calls.packs import pack_payloads
-from tiered_eval.calls.replies import payload_from_reply
-from tiered_eval.calls.tally import Heading, Tally
+from tiered_eval.calls.left_behind import LeftBehind
+from tiered_eval.calls.tally import Tally
 from tiered_eval.calls.trips import Arrival, Passenger, Seat, Trip
 from tiered_eval.calls.vendors import Vendors, provider_of
-from tiered_eval.errors import CallsStopped, ConfigError, DeadlineReached, ProviderError, TieredEvalError
-from tiered_eval.ledger import BatchEntry, BatchLine, Busy, Claim, Granted, Kept, Ledger
+from tiered_eval.errors import CallsStopped, DeadlineReached, TieredEvalError
+from tiered_eval.ledger import BatchLine, Busy, Granted, Kept
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import BatchProvider, NeedsPreparation
-from tiered_eval.records import BatchHandle, BatchItem, ModelReply, Usage
+from tiered_eval.records import BatchItem, ModelReply
 
 __all__ = ["BatchedCalls"]
 
@@ -78,13 +75,10 @@ class BatchedCalls:
         nonce: Callable[[], str],
     ) -> None:
         self._is_used = is_used
-        self._waits_for_left_behind = waits_for_left_behind
         self._books = books
         self._budget = budget
         self._tally = tally
         self._attempts = attempts
-        self._vendors = vendors
-        self._prices = prices
         self._open_provider = open_provider
         self._buy_alone = buy_alone
         self._deadline_s = deadline_s
@@ -97,10 +91,21 @@ class BatchedCalls:
         """Those that the collector has taken on last."""
         self._collector: asyncio.Task[None] | None = None
         self._trips: dict[Trip, asyncio.Task[None]] = {}
-        self._left_behind: dict[str, Trip] = {}
-        """Batches of earlier runs, by the keys of their calls."""
-        self._adoption: asyncio.Task[None] | None = None
-        self._warnings: list[str] = []
+        self._trip_of: dict[str, Trip] = {}
+        """By the keys of its calls."""
+        self._left_behind = LeftBehind(
+            is_waited_for=waits_for_left_behind,
+            books=books,
+            budget=budget,
+            tally=tally,
+            attempts=attempts,
+            vendors=vendors,
+            prices=prices,
+            provider=self._provider,
+            depart=self._depart,
+            sleep=sleep,
+            now=now,
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -111,7 +116,7 @@ class BatchedCalls:
             if trip.seats
         ]
         told = [warning for trip in self._trips for warning in trip.warnings]
-        return (*self._warnings, *told, *open_ones)
+        return (*self._left_behind.warnings, *told, *open_ones)
 
     async def buy(self, job: Job[ModelReply], distrusted: bytes | None) -> Bought[ModelReply] | Kept:
         """Make a call, in a batch where that may be; or give the reply that was bought already.
@@ -120,7 +125,7 @@ class BatchedCalls:
             DeadlineReached: the run's time was up before the batch had ended. It goes on, and is fetched by the next run.
             The same as a call that is made alone.
         """
-        await self.adopt()
+        await self._left_behind.adopt()
         left_s = self._deadline_s()
         try:
             async with asyncio.timeout(None if left_s is None else max(0.0, left_s)) as limit:
@@ -133,26 +138,14 @@ class BatchedCalls:
             ) from None
         return arrival if arrival is not None else await self._buy_alone(job, distrusted)
 
-    async def adopt(self) -> None:
-        """Take over the batches that killed runs left behind, once."""
-        if self._adoption is None:
-            self._adoption = asyncio.create_task(self._take_over())
-        adoption = self._adoption
-        await asyncio.wait({adoption})
-        if not adoption.cancelled() and (error := adoption.exception()) is not None:
-            raise error.with_traceback(None)
-
     async def adopt_again(self) -> None:
-        """The same once more: somebody waits for a call of another process, which may have died meanwhile."""
-        if self._adoption is not None and self._adoption.done():
-            self._adoption = None
-        await self.adopt()
+        """Take over batches of processes that died while this run was under way."""
+        await self._left_behind.adopt_again()
 
     async def aclose(self) -> None:
         """Stop looking after batches; they stay in the ledger, for the next run."""
-        tasks = [
-            task for task in (self._collector, self._adoption, *self._trips.values()) if task is not None
-        ]
+        await self._left_behind.aclose()
+        tasks = [task for task in (self._collector, *self._trips.values()) if task is not None]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -166,8 +159,12 @@ class BatchedCalls:
     async def _travelled(self, job: Job[ModelReply], distrusted: bytes | None) -> Arrival:
         ledger = await self._books.open()
         for key in job.keys:
-            if key in self._left_behind:
-                await self._left_behind[key].landed.wait()
+            if (unreachable := self._left_behind.unreachable.get(key)) is not None:
+                raise unreachable.with_traceback(None)
+            if (trip := self._trip_of.get(key)) is not None:
+                await trip.landed.wait()
+                if trip.stranded is not None:
+                    raise trip.stranded.with_traceback(None)
                 if (found := ledger.find([key])) and distrusted is None:
                     return found[key]
         if not self._is_used or distrusted is not None or job.request is None:
@@ -305,6 +302,7 @@ class BatchedCalls:
     def _depart(self, trip: Trip) -> None:
         task = asyncio.create_task(trip.run())
         self._trips[trip] = task
+        self._trip_of |= {key: trip for seat in trip.seats.values() for key in seat.booking.job.keys}
 
         def end(done: asyncio.Task[None]) -> None:
             # A fault of ours; cancelled, whoever waits is cancelled as well.
@@ -312,67 +310,6 @@ class BatchedCalls:
                 trip.fail(error)
 
         task.add_done_callback(end)
-
-    # ── what was left behind ─────────────────────────────────────────────────────────────────────
-
-    async def _take_over(self) -> None:
-        ledger = await self._books.open()
-        for entry in await ledger.adopt_batches():
-            trip = await self._resumed(entry, ledger)
-            if trip is None:
-                await ledger.close_batch(entry.name, why="left behind in a batch")
-                continue
-            self._left_behind |= {key: trip for line in entry.lines for key in line.claim.keys}
-            self._warnings.append(
-                f"a batch of {len(entry.lines)} calls to {entry.model} that an earlier run left behind is fetched"
-            )
-            self._depart(trip)
-
-    async def _resumed(self, entry: BatchEntry, ledger: Ledger) -> Trip | None:
-        """A trip that goes on where its process ended; None where it is not to be waited for."""
-        prefix, vendors_model = provider_of(entry.model)
-        provider = await self._provider(prefix)
-        handle = None if entry.handle is None else BatchHandle.from_json(json.loads(entry.handle))
-        if provider is None:
-            return None
-        if not self._waits_for_left_behind and not await _has_ended(provider, handle):
-            self._warnings.append(
-                f"a batch of {len(entry.lines)} calls to {entry.model} that an earlier run left behind is not waited "
-                "for: its calls count as unknown, and are made again"
-            )
-            return None
-        await self._vendors.load_price(entry.model)
-        return Trip(
-            name=entry.name,
-            model=entry.model,
-            vendors_model=vendors_model,
-            provider=provider,
-            ledger=ledger,
-            tally=self._tally,
-            seats={
-                line.custom_id: Seat(self._booking_of(line.claim, ledger), line.nonce) for line in entry.lines
-            },
-            since=datetime.fromisoformat(entry.at).astimezone(UTC),
-            sleep=self._sleep,
-            handle=handle,
-            is_new=False,
-        )
-
-    def _booking_of(self, claim: Claim, ledger: Ledger) -> Booking[ModelReply]:
-        """The money of a call that another process claimed: part of our cap where it is the same one."""
-        budget = self._budget if claim.scope == self._books.scope else Budget(None)
-        return self._attempts.book(
-            _job_of(claim, self._prices, self._now), claim, budget.take_over(claim.bound), ledger
-        )
-
-
-async def _has_ended(provider: BatchProvider, handle: BatchHandle | None) -> bool:
-    if handle is None:
-        return False
-    try:
-        return (await provider.poll(handle)).has_ended
-    except ProviderError:
-        return False
 
 
 def _in_batches(
@@ -394,32 +331,3 @@ def _in_batches(
         batches[-1].append(passenger)
         size += own
     return batches
-
-
-def _job_of(claim: Claim, prices: PriceBook, now: Callable[[], datetime]) -> Job[ModelReply]:
-    """What is left to do about a call that another process submitted: read, book and keep its answer."""
-
-    def payloads(reply: ModelReply) -> list[str | None]:
-        return pack_payloads(reply, claim.keys) if claim.others else [payload_from_reply(reply)]
-
-    def cost(usage: Usage) -> int:
-        return prices.cost_pico(usage, claim.model, now())
-
-    async def send(timeout_s: float) -> ModelReply:
-        raise ConfigError("a call that was left behind in a batch is not made again from there")
-
-    return Job(
-        key=claim.key,
-        provider=provider_of(claim.model)[0],
-        heading=Heading(tier="judge", model=claim.model, kind=claim.kind),
-        tokens=0,
-        bound=lambda: claim.bound,
-        batch_bound=lambda: claim.bound,
-        cost=cost,
-        send=send,
-        check=payloads,
-        payloads=payloads,
-        others=tuple(
-            (key, Heading(tier="judge", model=claim.model, kind=kind)) for key, kind in claim.others
-        ),
-    )

@@ -30,7 +30,7 @@ from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.job import Bought, Gate, Job, Reply
 from tiered_eval.calls.jobs import Jobs, heading_of
 from tiered_eval.calls.packing import Packer
-from tiered_eval.calls.packs import most_in_a_pack
+from tiered_eval.calls.packs import alone_in_pack, most_in_a_pack
 from tiered_eval.calls.places import Place, reply_from_kept
 from tiered_eval.calls.tally import CallStatistics, Tally
 from tiered_eval.calls.vendors import Vendors, provider_of, rate_gates
@@ -42,6 +42,7 @@ from tiered_eval.errors import (
     LedgerError,
     NotKept,
     ProviderError,
+    RecordingMissing,
     TieredEvalError,
 )
 from tiered_eval.ledger import Cap, Kept, Ledger
@@ -365,11 +366,25 @@ class Gateway:
     async def _replay(
         self, request: ModelRequest, parse: Callable[[ModelReply], T], model: str
     ) -> Completed[T]:
-        provider = self._vendors.provider("replay")
-        reply = await provider.complete(request, model=model, nonce=self._nonce(), timeout_s=self._timeout_s)
+        """The recorded answer to the question: alone, or else as it was given in a pack."""
+        recorded = self._vendors.provider("replay")
+        nonce, prompt = self._nonce(), ""
+        try:
+            reply = await recorded.complete(request, model=model, nonce=nonce, timeout_s=self._timeout_s)
+        except RecordingMissing as missing:
+            if request.packed is None:
+                raise
+            in_pack = alone_in_pack(request, request.packed)
+            try:
+                reply = await recorded.complete(in_pack, model=model, nonce=nonce, timeout_s=self._timeout_s)
+            except RecordingMissing:
+                raise missing from None
+            prompt = in_pack.prompt
         parsed = parse(reply)
         self.tally.serve_from_store(heading_of(request, model), 0)
-        return Completed(parsed=parsed, reply=reply, cost_usd=Decimal(0), from_store=True, model=model)
+        return Completed(
+            parsed=parsed, reply=reply, cost_usd=Decimal(0), from_store=True, model=model, prompt=prompt
+        )
 
     # ── one model ────────────────────────────────────────────────────────────────────────────────
 

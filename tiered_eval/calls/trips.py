@@ -95,6 +95,8 @@ class Trip:
     landed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when nothing more comes of it in this process."""
     warnings: list[str] = field(default_factory=list)
+    stranded: ProviderError | None = None
+    """Why it can be looked after no more in this process, though the vendor has it."""
 
     async def run(self) -> None:
         """See it through. When this is cancelled, the batch stays in the ledger for the next process."""
@@ -127,6 +129,7 @@ class Trip:
             if error.stops_run:
                 # No key, no credit: nothing can be fetched now. The batch stays in the ledger for a better day.
                 self._warn(f"cannot be looked after: {error}")
+                self.stranded = error
                 self.fail(error)
                 return
             self._warn(f"is lost: {error}")
