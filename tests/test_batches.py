@@ -17,12 +17,12 @@ from test_packing import CLAIMS, RESPONSE, judge, question, questions_in, sizes,
 
 from tiered_eval.calls import Gateway
 from tiered_eval.config import RunConfig
-from tiered_eval.errors import BudgetExceeded, DeadlineReached
+from tiered_eval.errors import BudgetExceeded, DeadlineReached, ProviderRefused
 from tiered_eval.ledger import Ledger, Totals
 from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, SCHEMA, connect
 from tiered_eval.parsing import judgement_parser
 from tiered_eval.pricing import PriceBook
-from tiered_eval.records import BatchItem, Completed, ModelRequest, Usage
+from tiered_eval.records import BatchHandle, BatchItem, BatchState, Completed, ModelRequest, Usage
 from tiered_eval.runner.services import open_services
 from tiered_eval.testing.clock import HandClock
 from tiered_eval.testing.scripted import ScriptedProvider, make_request
@@ -487,10 +487,68 @@ async def test_a_submission_that_was_not_journalled_is_found(tmp_path: Path):
     check_books(tmp_path, vendor)
 
 
-def forget_handle(home: Path) -> None:
+def forget_handle(home: Path, left: str | None = None) -> None:
     connection = connect(home / "ledger.db")
-    connection.execute("UPDATE batch SET handle = NULL")
+    connection.execute("UPDATE batch SET handle = ?", (left,))
     connection.close()
+
+
+@pytest.mark.parametrize("left", ["", "{", "[]", '{"batch_id": 5}', '"batch-0"'])
+async def test_a_note_that_cannot_be_read_is_no_note(tmp_path: Path, left: str):
+    """A batch whose note was damaged is looked for by its items, like one without."""
+    vendor = Vendor()
+    await leave_behind(tmp_path, vendor, ask_all)
+    forget_handle(tmp_path, left)
+
+    async with vendor.gateway(tmp_path) as gateway:
+        got = await ask_all(gateway)
+
+    assert answers(got) == ["met"] * 5
+    assert (vendor.batches.finds, vendor.single.asked) == (1, [])
+    check_books(tmp_path, vendor)
+
+
+async def test_a_batch_at_another_address_stays_for_a_run_that_has_it(tmp_path: Path):
+    """A batch is not looked for at another server: its calls are errors that say so, and other calls are made."""
+    vendor = Vendor()
+    await leave_behind(tmp_path, vendor, ask_all)
+    vendor.batches.origin = "scripted://elsewhere"
+    async with vendor.gateway(tmp_path, run="elsewhere") as gateway:
+        elsewhere = await ask_all(gateway, [0, 1, 99])
+        warnings = gateway.statistics().warnings
+    vendor.batches.origin = "scripted://here"
+    async with vendor.gateway(tmp_path, run="back") as gateway:
+        got = await ask_all(gateway)
+
+    assert answers(elsewhere) == ["ConfigError", "ConfigError", "met"]
+    assert any("cannot be fetched" in warning for warning in warnings)
+    assert answers(got) == ["met"] * 5
+    assert vendor.batches.sizes == [5, 1]
+    check_books(tmp_path, vendor)
+
+
+async def test_a_batch_that_nobody_may_look_at_fails_its_calls_and_stays(tmp_path: Path):
+    """When the key is refused while a batch is under way, its calls are errors at once; a later run fetches it."""
+    vendor = Vendor()
+    look = vendor.batches.poll
+
+    async def refuse(handle: BatchHandle, **more: Any) -> BatchState:
+        raise ProviderRefused(
+            "the key is refused", model=handle.model, status=401, billed="no", stops_run=True
+        )
+
+    vendor.batches.poll = refuse  # type: ignore[method-assign]  # the vendor's whim
+    async with vendor.gateway(tmp_path) as gateway:
+        refused = await ask_all(gateway)
+        again = await ask_all(gateway, [0])
+    vendor.batches.poll = look  # type: ignore[method-assign]
+    async with vendor.gateway(tmp_path, run="later") as gateway:
+        got = await ask_all(gateway)
+
+    assert answers([*refused, *again]) == ["ProviderRefused"] * 6
+    assert answers(got) == ["met"] * 5
+    assert (vendor.batches.sizes, vendor.single.asked) == ([5], [])
+    check_books(tmp_path, vendor)
 
 
 async def test_a_batch_of_a_killed_run_counts_against_the_same_cap(tmp_path: Path):

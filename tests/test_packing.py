@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tiered_eval.calls import Gateway, PackQuestion, calls_for
 from tiered_eval.calls.packs import pack_of, read_pack
-from tiered_eval.errors import BudgetExceeded, ProviderError, UnreadableReply
+from tiered_eval.errors import BudgetExceeded, ProviderError, RecordingMissing, UnreadableReply
 from tiered_eval.ledger import Ledger, shares_of
 from tiered_eval.parsing import Judgement, judgement_parser, split_pack
 from tiered_eval.prompting import load_prompt
@@ -261,6 +261,24 @@ async def test_two_runs_that_pack_differently_pay_each_question_once(tmp_path: P
     assert verdicts([*got[0], *got[1]]) == ["met"] * 8
     assert sorted(asked) == sorted(CLAIMS[:6])
     assert books(tmp_path).settled == provider.bill
+
+
+async def test_a_recording_of_a_packed_answer_is_replayed(tmp_path: Path):
+    """Where a question was recorded only as it was asked in a pack, that answer is replayed, under that prompt."""
+    recorded = question(CLAIMS[0])
+
+    class Recorder(ScriptedProvider):
+        async def complete(self, request: ModelRequest, **more: Any) -> ModelReply:
+            if request.prompt == recorded.prompt or CLAIMS[0] not in request.user_text(""):
+                raise RecordingMissing(key="k", model=SMALL, place="here")
+            return await super().complete(request, **more)
+
+    provider = Recorder(answer=lambda request, nonce: json.dumps(verdict(nonce)))
+    async with opened(tmp_path, provider, mode="replay") as gateway:
+        got = await ask_all(gateway, [recorded, question(CLAIMS[1])])
+
+    assert verdicts(got) == ["met", "RecordingMissing"]
+    assert got[0].prompt == load_prompt("judge/packed").label
 
 
 # ── answers that are none ────────────────────────────────────────────────────────────────────────
