@@ -24,6 +24,7 @@ from tiered_eval.aggregate import case_result
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import (
     BudgetExceeded,
+    ConfigError,
     DeadlineReached,
     EmbedderMissing,
     JudgeMissing,
@@ -154,10 +155,16 @@ class Evaluator:
         self._workers: set[asyncio.Task[None]] = set()
         self._queues: dict[Tier, asyncio.Queue[_Job]] = {}
         self._group = asyncio.TaskGroup()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_open = False
+        self._is_abandoned = False
         self.open_jobs = 0
         """Expectations that wait for a model now."""
 
     async def __aenter__(self) -> Evaluator:
+        if self._loop is not None:
+            raise ConfigError("an evaluator is opened once; make a new one for each block")
+        self._loop = asyncio.get_running_loop()
         if self.services is None:
             self.services = await open_services(
                 self.config,
@@ -169,12 +176,14 @@ class Evaluator:
         if self.certified is not None:
             await self.certified.begin(self.services)
         await self._group.__aenter__()
+        self._is_open = True
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         try:
+            self._is_open = False
             self._end_workers()
             # A group would wrap what the caller's own block raised; only cancellation is the group's to see.
             is_cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
@@ -216,7 +225,12 @@ class Evaluator:
         return result.verdicts[0]
 
     async def score(self, case: Case) -> CaseResult:
-        """Check every expectation of one case."""
+        """Check every expectation of one case.
+
+        Raises:
+            ConfigError: this is not inside the evaluator's block, or in another event loop.
+        """
+        self._check_open()
         settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def wake(_: _OpenCase) -> None:
@@ -236,7 +250,11 @@ class Evaluator:
         """Check cases as they are read; results come as they settle, each with its ``index``.
 
         Reading pauses while too many cases wait, so memory stays flat.
+
+        Raises:
+            ConfigError: as :meth:`score`.
         """
+        self._check_open()
         window = _Window()
         clock = self._clock
         turn_ends = clock() + TURN_S
@@ -282,6 +300,14 @@ class Evaluator:
             self._stop = "deadline"
         return self._stop
 
+    def _check_open(self) -> None:
+        if not self._is_open:
+            raise ConfigError(
+                "an evaluator is used inside its own block: async with Evaluator(...) as evaluator"
+            )
+        if asyncio.get_running_loop() is not self._loop:
+            raise ConfigError("an evaluator belongs to the event loop that it was opened in")
+
     def _begin(self, index: int, case: Case, done: Callable[[_OpenCase], None]) -> _OpenCase:
         """Make the free checks of a case."""
         subject = Subject(case)
@@ -295,7 +321,7 @@ class Evaluator:
                 continue
             try:
                 begun = begin(expectation, subject)
-            except Exception as error:  # noqa: BLE001  # a scorer's own fault ends here, as an error verdict
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # a scorer's own fault is an error verdict
                 begun = failed_check(expectation, case.id, _failure(error))
             if isinstance(begun, Verdict):
                 verdicts.append(begun)
@@ -308,7 +334,21 @@ class Evaluator:
     async def _enqueue(self, opened: _OpenCase) -> None:
         for job in opened.jobs:
             self.open_jobs += 1
+            await self._put(job)
+
+    async def _put(self, job: _Job) -> None:
+        """Let a job wait for a worker of its tier; it is left over where none will come any more."""
+        try:
             await self._queue_of(job).put(job)
+        except asyncio.CancelledError:
+            self._leave(job)
+            raise
+        if self._is_abandoned:
+            self._leave_waiting()
+
+    def _leave(self, job: _Job) -> None:
+        self.open_jobs -= 1
+        job.leave(self.stopped or "interrupted")
 
     def _queue_of(self, job: _Job) -> asyncio.Queue[_Job]:
         """The queue of the tier that a job waits for, its workers started when it is first used."""
@@ -318,7 +358,7 @@ class Evaluator:
             assert self.services is not None, "use the evaluator as an async context manager"
             workers = self.services.open_at_once(tier)
             queue = self._queues[tier] = asyncio.Queue(maxsize=2 * workers)
-            for _ in range(workers):
+            for _ in range(0 if self._is_abandoned else workers):
                 self._workers.add(self._group.create_task(self._work(queue)))
         return queue
 
@@ -329,15 +369,14 @@ class Evaluator:
             try:
                 begun = await self._ask(job)
             except asyncio.CancelledError:
-                self.open_jobs -= 1
-                job.leave(self.stopped or "interrupted")
+                self._leave(job)
                 raise
             if isinstance(begun, Verdict):
                 self.open_jobs -= 1
                 job.settle(begun)
             else:
                 job.opened = begun
-                await self._queue_of(job).put(job)
+                await self._put(job)
 
     async def _ask(self, job: _Job) -> Verdict | OpenExpectation:
         """Make the asking step of a job, and the free ones after it."""
@@ -350,7 +389,13 @@ class Evaluator:
             )
         try:
             return await self._answer(opened)
-        except Exception as error:  # noqa: BLE001  # an outage or a scorer's own fault: an error, never a fail
+        except asyncio.CancelledError as error:
+            # Somebody else's cancellation (of a shared call, a batch) must not end this worker.
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return failed_check(expectation, case_id, _failure(error), trail=opened.trail)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # an outage or a scorer's own fault: never a fail
             return failed_check(expectation, case_id, _failure(error), trail=opened.trail)
 
     async def _answer(self, opened: OpenExpectation) -> Verdict | OpenExpectation:
@@ -366,13 +411,16 @@ class Evaluator:
         """Cancel the workers, and settle what no worker has taken as left over."""
         workers = set(self._workers)
         self._workers.clear()
+        self._is_abandoned = True
         for task in workers:
             task.cancel()
+        self._leave_waiting()
+        return workers
+
+    def _leave_waiting(self) -> None:
         for queue in self._queues.values():
             while not queue.empty():
-                self.open_jobs -= 1
-                queue.get_nowait().leave(self.stopped or "interrupted")
-        return workers
+                self._leave(queue.get_nowait())
 
 
 def _certified(config: RunConfig, suite: Suite | None, profile: Profile) -> CertifiedChecks | None:
@@ -415,7 +463,7 @@ class _Window:
         return self._waker
 
 
-def _failure(error: Exception) -> Failure:
+def _failure(error: BaseException) -> Failure:
     """What is kept of an exception; the traceback only where it was not raised on purpose."""
     expected = isinstance(error, TieredEvalError)
     return Failure(
