@@ -15,10 +15,32 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+)
 
 from tiered_eval.errors import ConfigError, LedgerError
-from tiered_eval.ledger import Busy, Claim, Granted, Kept, Ledger, NoRoom, RunEntry, Totals, files, periods
+from tiered_eval.ledger import (
+    Busy,
+    Cap,
+    Claim,
+    Granted,
+    Kept,
+    Ledger,
+    NoRoom,
+    Resolution,
+    RunEntry,
+    Totals,
+    files,
+    periods,
+)
 from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, connect, kind_of_mount
 
 
@@ -615,7 +637,7 @@ class Books(RuleBasedStateMachine):
         self.folder = TemporaryDirectory()
         self.home = Path(self.folder.name) / "home"
         self.loop = asyncio.new_event_loop()
-        self.ledger = Ledger.open(self.home)
+        self.ledger = Ledger.open(self.home, now=lambda: "2026-11-30T12:00:00.000+00:00")
         self.number = 0
         self.settled = self.unknown = Decimal(0)
         self.open_claims: dict[str, Claim] = {}
@@ -630,12 +652,13 @@ class Books(RuleBasedStateMachine):
     def reserved(self) -> Decimal:
         return sum((Decimal(claim.bound) for claim in self.open_claims.values()), Decimal(0))
 
-    @rule(target=claims, bound=st.integers(0, 400))
-    def claim(self, bound: int):
+    @rule(target=claims, bound=st.integers(0, 400), month_cap=st.sampled_from([None, 700]))
+    def claim(self, bound: int, month_cap: int | None):
         self.number += 1
-        claim = make_claim(f"key-{self.number}", bound=bound, cap=self.cap)
+        caps = () if month_cap is None else (Cap(amount=month_cap, period="month"),)
+        claim = make_claim(f"key-{self.number}", bound=bound, cap=self.cap, caps=caps)
         answer = self.run(lambda: self.ledger.claim(claim))
-        has_room = self.settled + self.unknown + self.reserved + bound <= self.cap
+        has_room = self.settled + self.unknown + self.reserved + bound <= (month_cap or self.cap)
         assert isinstance(answer, Granted) == has_room
         if not has_room:
             return multiple()
@@ -667,6 +690,19 @@ class Books(RuleBasedStateMachine):
         if self.open_claims.pop(claim.key, None):
             self.run(lambda: self.ledger.release(claim))
 
+    @precondition(lambda self: self.unknown)
+    @rule(share=st.none() | st.fractions(0, 1))
+    def resolve(self, share) -> None:
+        lost = self.ledger.unknown_calls()[0]
+        cost = None if share is None else int(lost.bound * share)
+        self.ledger.resolve([Resolution(number=lost.number, cost=cost, source="model")])
+        self.unknown -= lost.bound
+        self.settled += cost or 0
+
+    @rule()
+    def forget_replies(self) -> None:
+        self.ledger.forget_replies(before="9999")
+
     @rule(is_killed=st.booleans())
     def reopen(self, is_killed: bool) -> None:
         if is_killed:
@@ -675,7 +711,7 @@ class Books(RuleBasedStateMachine):
             self.ledger.close()
         self.unknown += self.reserved
         self.open_claims.clear()
-        self.ledger = Ledger.open(self.home)
+        self.ledger = Ledger.open(self.home, now=lambda: "2026-11-30T12:00:00.000+00:00")
 
     @invariant()
     def books_agree(self) -> None:
