@@ -13,7 +13,7 @@ from test_suite import CASE, load
 
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import BudgetExceeded, ConfigError, SuiteError
-from tiered_eval.ledger import Cap
+from tiered_eval.ledger import Cap, Claim, Ledger
 from tiered_eval.pricing import usd_from_pico
 from tiered_eval.records import Suite, SuiteSettings
 from tiered_eval.runner.services import open_services
@@ -67,6 +67,24 @@ async def test_runs_at_once_share_the_cap_of_the_day(tmp_path: Path):
     totals = books(tmp_path)
     assert provider.bill <= cap
     assert 0.8 * cap <= totals.settled + totals.unknown <= cap
+
+
+async def test_what_waiting_cannot_help_is_refused_at_once(tmp_path: Path):
+    """Money that another process holds for hours keeps nobody waiting for a cap that is spent anyway."""
+    cap = Cap(amount=2 * BOUND - 1, period="day")
+    async with opened(tmp_path, ScriptedProvider(), caps=(cap,), run="first") as gateway:
+        await ask(gateway, "one")
+    with Ledger.open(tmp_path) as other:
+        held = Claim(key="held", scope="other", run="other", model=SMALL, kind="", bound=10, cap=None)
+        await other.claim(held)
+        spent = Claim(key="spent", scope="other", run="other", model=SMALL, kind="", bound=BOUND, cap=None)
+        await other.claim(spent)
+        await other.settle(spent, cost=BOUND, payload="{}")
+
+        async with opened(tmp_path, ScriptedProvider(), caps=(cap,), run="second") as gateway:
+            async with asyncio.timeout(5):
+                with pytest.raises(BudgetExceeded, match="on day"):
+                    await ask(gateway, "two")
 
 
 class TestChoosing:

@@ -108,7 +108,7 @@ class Attempts:
             answer = await self._reserved(job, claim, ledger, gate)
             if isinstance(answer, Bought | Kept):
                 return answer
-            if isinstance(answer, NoRoom) and not answer.reserved:
+            if isinstance(answer, NoRoom) and not _may_get_room(claim, answer):
                 raise exceeded(claim, answer)
             if isinstance(answer, Busy) and answer.is_in_batch and self.when_in_batch is not None:
                 await self.when_in_batch()
@@ -254,6 +254,12 @@ class Attempts:
                 billed="no",
                 stops_run=True,
             )
+
+
+def _may_get_room(claim: Claim, room: NoRoom) -> bool:
+    """Could the call fit once everything that is reserved was given back?"""
+    cap = room.cap if room.cap is not None else claim.cap
+    return room.reserved > 0 and (cap is None or room.settled + room.unknown + claim.bound <= cap)
 
 
 def exceeded(claim: Claim, room: NoRoom) -> BudgetExceeded:
