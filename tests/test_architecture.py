@@ -126,6 +126,18 @@ def test_every_module_has_a_layer():
     assert not unknown
 
 
+def test_every_folder_of_modules_is_a_package():
+    """A folder with modules has an ``__init__`` whose docstring says what the folder is for."""
+    silent = [
+        str(folder.relative_to(ROOT))
+        for folder in {path.parent for path in module_files()}
+        if not (folder / "__init__.py").exists()
+        or not ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    ]
+
+    assert not silent
+
+
 def test_every_layer_is_of_modules_that_exist():
     """A name in the table of layers is a module or a folder of the package."""
     gone = {
