@@ -19,8 +19,6 @@ from tiered_eval.cli.progress import (
 from tiered_eval.records import Counts
 from tiered_eval.runner import Progress
 
-pytest.importorskip("tiered_eval.runner", exc_type=ImportError)
-
 
 def progress(done: int, **fields: object) -> Progress:
     given = {

@@ -123,11 +123,6 @@ class Budget:
         """What was set aside before by a process that is no more, whatever room there is."""
         return self._take(bound)
 
-    @property
-    def has_outstanding(self) -> bool:
-        """May anything be given back yet?"""
-        return self._outstanding > 0
-
     def exceeded(self, wanted: int) -> BudgetExceeded:
         """The refusal of ``wanted``, with all four amounts in dollars."""
         self._refused += 1

@@ -77,11 +77,6 @@ class AuditState:
         return min(exp(min(top, 700.0)) * fsum(exp(one - top) for one in logs) / len(logs), _CEILING)
 
     @property
-    def detector(self) -> float:
-        """Evidence that the rate rose at some moment: an alarm at 2,000."""
-        return fsum(self.detectors) / len(self.detectors) if self.detectors else 0.0
-
-    @property
     def is_stale(self) -> bool:
         """Has the alarm gone off at any time? It does not take itself back; a new certificate does."""
         return self.worst_capital >= ALARM_CAPITAL or self.worst_detector >= ALARM_DETECTOR

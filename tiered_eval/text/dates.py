@@ -198,7 +198,6 @@ def time_at(lower: str, start: int) -> FoundTime | None:
 
 _DIGIT = re.compile("[0-9]")
 _WEEKDAY = re.compile(r"(?:(?:on|the|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?[.,]?\s+)*")
-_MONTH_ALONE = re.compile(rf"({_NAME})\.?$")
 
 
 def find_date(lower: str) -> FoundDate | None:

@@ -86,11 +86,6 @@ class Passage:
     def end(self) -> int:
         return self.tokens[-1].end
 
-    def joined_to(self, other: Passage) -> Passage:
-        """This passage and the one that follows it, as one."""
-        both = self.implied | other.implied
-        return Passage(self.text, self.tokens + other.tokens, self.cues + other.cues, both)
-
 
 @lru_cache(maxsize=4096)
 def read_claim(text: str) -> Passage | None:
