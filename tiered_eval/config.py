@@ -7,11 +7,11 @@ suite's author asked for is taken where the caller said nothing (:meth:`RunConfi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import CapPeriod, Suite
@@ -95,6 +95,16 @@ class RunConfig:
     """Keep results for the report in memory; with ``results_path`` they are read back from there instead."""
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense: NaN compares as a limit that nothing reaches, a slip in ``mode`` would go live.
+
+        Raises:
+            ConfigError: names the option, its value, and what may stand there.
+        """
+        for name, is_fine, wanted in _rules(self):
+            if not is_fine:
+                raise ConfigError(f"{name}={getattr(self, name)!r}: it must be {wanted}")
+
     @property
     def uses_batches(self) -> bool:
         """Do the judge calls of this run go through the vendors' batches?"""
@@ -119,6 +129,41 @@ class RunConfig:
             home=home_for(suite, chosen=self.home),
             recordings=recordings_for(suite, chosen=self.recordings),
         )
+
+
+def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
+    """The name of an option, whether it makes sense, and what would."""
+    money = "an amount in US dollars, 0 or more, such as Decimal('2.00'), or None"
+    for name in ("max_cost_usd", "daily_cap_usd", "monthly_cap_usd"):
+        amount = getattr(config, name)
+        yield name, amount is None or _is_amount(amount), money
+    caps = config.suite_caps_usd
+    periods = get_args(CapPeriod)
+    sound = all(period in periods and _is_amount(amount) for period, amount in caps.items())
+    yield "suite_caps_usd", sound, f"{' or '.join(periods)} to such an amount"
+    limit = config.max_time_s
+    yield "max_time_s", limit is None or _is_number(limit, 0), "seconds, 0 or more, or None"
+    timeout = config.request_timeout_s
+    yield "request_timeout_s", _is_number(timeout, 0) and timeout > 0, "seconds, more than 0"
+    rate = config.max_error_rate
+    yield "max_error_rate", _is_number(rate, 0) and rate <= 1, "a share between 0 and 1"
+    yield "concurrency", type(config.concurrency) is int and config.concurrency >= 1, "a number, 1 or more"
+    yield "mode", config.mode in get_args(Mode), f"one of {', '.join(get_args(Mode))}"
+    yield "batch", config.batch in get_args(Batch), f"one of {', '.join(get_args(Batch))}"
+    pack = config.pack
+    yield "pack", pack in ("auto", "never") or (type(pack) is int and pack >= 1), "auto, never, or a number"
+    judges: object = config.judges  # a text is a sequence of texts to a type checker, and of letters to us
+    are_names = isinstance(judges, list | tuple) and all(isinstance(judge, str) for judge in judges)
+    yield "judges", are_names, "a tuple of names such as 'openai:gpt-6-luna'"
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, Decimal) and value.is_finite() and value >= 0
+
+
+def _is_number(value: object, low: float) -> bool:
+    """A number from ``low`` on; NaN is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= low
 
 
 def _cap(chosen: Decimal | None, variable: str) -> Decimal | None:
