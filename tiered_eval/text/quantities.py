@@ -51,6 +51,8 @@ def quantities_changed(claim: Passage, place: Passage, first: int, last: int) ->
             continue
         if is_number and token.stem not in place.counts:
             return f'"{token.word}" is not there'
+        if _is_in_name(claim, at):
+            continue
         places = [index for index, found in enumerate(place.stems) if found == token.stem]
         if not places:
             continue
@@ -61,7 +63,7 @@ def quantities_changed(claim: Passage, place: Passage, first: int, last: int) ->
             continue
         if head not in {place.after[index] for index in places}:
             return f'"{token.word}" belongs to something else'
-        if is_number and _rivals(place, head, token.stem) - claim.counts.keys():
+        if is_number and _rivals(place, head, token.stem, first) - claim.counts.keys():
             return f'there is another number of "{head}"'
     return _other_date(claim, place)
 
@@ -103,10 +105,21 @@ def _is_year(token: Token) -> bool:
     return token.stem.isdigit() and len(token.stem) == _YEAR_DIGITS
 
 
-def _rivals(place: Passage, head: str, number: str) -> set[str]:
-    """Other numbers that count the same thing."""
+def _is_in_name(passage: Passage, at: int) -> bool:
+    """Is it the word of a name, and counts nothing: "Hall Two", "Formula One"?"""
+    return (
+        at > 0
+        and passage.tokens[at].is_capital
+        and passage.tokens[at - 1].is_capital
+        and is_content(passage.tokens[at - 1])
+        and passage.text[passage.tokens[at - 1].end : passage.tokens[at].start] == " "
+    )
+
+
+def _rivals(place: Passage, head: str, number: str, first: int) -> set[str]:
+    """Other numbers that count the same thing, from where the match begins; before it something else is spoken of."""
     return {
         found
         for index, found in enumerate(place.stems)
-        if found[0].isdigit() and found != number and place.after[index] == head
+        if index >= first and found[0].isdigit() and found != number and place.after[index] == head
     }
