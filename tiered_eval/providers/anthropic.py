@@ -20,7 +20,7 @@ from typing import Any, Literal
 from tiered_eval.errors import ConfigError
 from tiered_eval.providers.caching import cache_time
 from tiered_eval.providers.failures import Scrubber, failure_from_error_in_reply, unreadable
-from tiered_eval.providers.sdk import HttpReply, SdkClient, is_loopback, sendable
+from tiered_eval.providers.sdk import HttpReply, SdkClient, SdkProvider, is_loopback, sendable
 from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.usage import bounded_usage, count_in
 from tiered_eval.records import ModelReply, ModelRequest, StopReason, Usage
@@ -141,7 +141,7 @@ def open_client(settings: ProviderSettings, name: str) -> AnthropicClient:
     return AnthropicClient(settings, base_url=base_url)
 
 
-class AnthropicProvider:
+class AnthropicProvider(SdkProvider):
     """Chat models of Anthropic.
 
     Raises:
@@ -149,17 +149,7 @@ class AnthropicProvider:
     """
 
     def __init__(self, settings: ProviderSettings, *, name: str = "anthropic") -> None:
-        self.name = name
-        self._client = open_client(settings, name)
-        self.origin = self._client.origin
-
-    def check(self) -> None:
-        """Raises ConfigError: there is no key."""
-        self._client.check()
-
-    async def prepare(self) -> None:
-        """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""
-        await self._client.prepare()
+        super().__init__(open_client(settings, name), name=name)
 
     async def complete(
         self, request: ModelRequest, *, model: str, nonce: str, timeout_s: float
@@ -168,10 +158,6 @@ class AnthropicProvider:
         body = messages_body(request, model=model, nonce=nonce)
         answer = await self._client.post(MESSAGES_PATH, body, model=model, timeout_s=timeout_s)
         return reply_from_message(answer, request, model=model, nonce=nonce, scrub=self._client.scrub)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
 
 def reply_from_message(

@@ -25,7 +25,7 @@ from tiered_eval.errors import ProviderError
 from tiered_eval.providers.base import BATCH_REQUEST_S
 from tiered_eval.providers.batch_lines import SHOWN, Lines
 from tiered_eval.providers.failures import unreadable
-from tiered_eval.providers.sdk import HttpReply, SdkClient
+from tiered_eval.providers.sdk import HttpReply, SdkClient, SdkProvider
 from tiered_eval.records import (
     BatchHandle,
     BatchItem,
@@ -68,7 +68,7 @@ class Asked:
     """None where the reader of the results has not kept it."""
 
 
-class Batches(ABC):
+class Batches(SdkProvider, ABC):
     """One vendor's batches; see :class:`tiered_eval.providers.base.BatchProvider`."""
 
     limits = LIMITS
@@ -80,22 +80,8 @@ class Batches(ABC):
         name: str,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.name = name
-        self.origin = client.origin
-        self._client = client
+        super().__init__(client, name=name)
         self._now = now
-
-    def check(self) -> None:
-        """Raises ConfigError: there is no key."""
-        self._client.check()
-
-    async def prepare(self) -> None:
-        """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""
-        await self._client.prepare()
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
     @abstractmethod
     def entry(self, item: BatchItem) -> dict[str, Any]:

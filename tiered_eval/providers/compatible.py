@@ -20,7 +20,7 @@ from typing import Any, Literal
 from tiered_eval.errors import ConfigError, ModelRefused, ProviderRefused
 from tiered_eval.providers.chat import CHAT_PATH, JsonMode, chat_body, reply_from_chat
 from tiered_eval.providers.openai import OpenAIClient, embed
-from tiered_eval.providers.sdk import HttpReply, is_loopback
+from tiered_eval.providers.sdk import HttpReply, SdkProvider, is_loopback
 from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.usage import dollars_from
 from tiered_eval.records import EmbeddingReply, ModelReply, ModelRequest
@@ -93,7 +93,7 @@ PROFILES: Mapping[str, ServerProfile] = {
 that does not know JSON schemas."""
 
 
-class CompatibleProvider:
+class CompatibleProvider(SdkProvider):
     """Chat models behind one compatible server.
 
     Raises:
@@ -101,18 +101,8 @@ class CompatibleProvider:
     """
 
     def __init__(self, settings: ProviderSettings, *, name: str = "compatible") -> None:
-        self.name = name
         self._profile = _profile_for(name, settings)
-        self._client = _open_client(name, self._profile, settings)
-        self.origin = self._client.origin
-
-    def check(self) -> None:
-        """Raises ConfigError: there is no key."""
-        self._client.check()
-
-    async def prepare(self) -> None:
-        """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""
-        await self._client.prepare()
+        super().__init__(_open_client(name, self._profile, settings), name=name)
 
     async def complete(
         self, request: ModelRequest, *, model: str, nonce: str, timeout_s: float
@@ -140,29 +130,19 @@ class CompatibleProvider:
             _refuse_cut_prompt(request, reply, model=model, nonce=nonce)
         return reply
 
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
-
-class CompatibleEmbeddings:
+class CompatibleEmbeddings(SdkProvider):
     """Embedding models behind one compatible server."""
 
     max_batch = MAX_EMBEDDING_INPUTS
     max_batch_tokens = MAX_EMBEDDING_TOKENS
 
     def __init__(self, settings: ProviderSettings, *, name: str = "compatible") -> None:
-        self.name = name
-        self._client = _open_client(name, _profile_for(name, settings), settings)
-        self.origin = self._client.origin
+        super().__init__(_open_client(name, _profile_for(name, settings), settings), name=name)
 
     async def embed(self, texts: Sequence[str], *, model: str, timeout_s: float) -> EmbeddingReply:
         """Vectors for a batch within the limits; see :class:`tiered_eval.providers.base.EmbeddingProvider`."""
         return await embed(self._client, texts, model=model, timeout_s=timeout_s, encoding="float")
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
 
 def _profile_for(name: str, settings: ProviderSettings) -> ServerProfile:

@@ -19,7 +19,7 @@ from typing import Any
 
 from tiered_eval.providers.failures import failure_from_error_in_reply, unreadable
 from tiered_eval.providers.openai import open_client, rules_for
-from tiered_eval.providers.sdk import HttpReply, sendable
+from tiered_eval.providers.sdk import HttpReply, SdkProvider, sendable
 from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.usage import bounded_decision_usage, usage_from_responses
 from tiered_eval.records import DecisionAnswer, DecisionQuestion, DecisionReply, DecisionRequest
@@ -34,7 +34,7 @@ _SLACK = 0.02
 """Rounded probabilities may miss 1 by so much in all."""
 
 
-class OpenAIDecisions:
+class OpenAIDecisions(SdkProvider):
     """Decision models of OpenAI.
 
     Raises:
@@ -44,18 +44,8 @@ class OpenAIDecisions:
     max_questions = MAX_QUESTIONS
 
     def __init__(self, settings: ProviderSettings, *, name: str = "openai-decisions") -> None:
-        self.name = name
         # It is another endpoint of the same vendor: an address that was set for the one holds for the other.
-        self._client = open_client(settings, name if name in settings.base_urls else "openai")
-        self.origin = self._client.origin
-
-    def check(self) -> None:
-        """Raises ConfigError: there is no key."""
-        self._client.check()
-
-    async def prepare(self) -> None:
-        """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""
-        await self._client.prepare()
+        super().__init__(open_client(settings, name if name in settings.base_urls else "openai"), name=name)
 
     async def decide(
         self, request: DecisionRequest, *, model: str, nonce: str, timeout_s: float
@@ -68,10 +58,6 @@ class OpenAIDecisions:
         body = decision_body(request, model=model, nonce=nonce)
         answer = await self._client.post(DECISIONS_PATH, body, model=model, timeout_s=timeout_s)
         return self._reply(answer, request, model=model, nonce=nonce)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
     def _reply(self, answer: HttpReply, request: DecisionRequest, *, model: str, nonce: str) -> DecisionReply:
         value = answer.value

@@ -20,7 +20,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.providers.caching import cache_time, front_key
 from tiered_eval.providers.chat import CHAT_PATH, chat_body, reply_from_chat
 from tiered_eval.providers.failures import failure_from_error_in_reply, unreadable
-from tiered_eval.providers.sdk import HttpReply, SdkClient, is_loopback, sendable
+from tiered_eval.providers.sdk import HttpReply, SdkClient, SdkProvider, is_loopback, sendable
 from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.usage import count_in
 from tiered_eval.records import EmbeddingReply, ModelReply, ModelRequest, Usage
@@ -119,7 +119,7 @@ def open_client(settings: ProviderSettings, name: str) -> OpenAIClient:
     return OpenAIClient(settings, base_url=base_url, api_key=key, key_from="OPENAI_API_KEY")
 
 
-class OpenAIProvider:
+class OpenAIProvider(SdkProvider):
     """Chat models of OpenAI.
 
     Raises:
@@ -127,17 +127,7 @@ class OpenAIProvider:
     """
 
     def __init__(self, settings: ProviderSettings, *, name: str = "openai") -> None:
-        self.name = name
-        self._client = open_client(settings, name)
-        self.origin = self._client.origin
-
-    def check(self) -> None:
-        """Raises ConfigError: there is no key."""
-        self._client.check()
-
-    async def prepare(self) -> None:
-        """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""
-        await self._client.prepare()
+        super().__init__(open_client(settings, name), name=name)
 
     async def complete(
         self, request: ModelRequest, *, model: str, nonce: str, timeout_s: float
@@ -147,29 +137,19 @@ class OpenAIProvider:
         answer = await self._client.post(CHAT_PATH, body, model=model, timeout_s=timeout_s)
         return reply_from_chat(answer, request, model=model, nonce=nonce, scrub=self._client.scrub)
 
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
-
-class OpenAIEmbeddings:
+class OpenAIEmbeddings(SdkProvider):
     """Embedding models of OpenAI."""
 
     max_batch = MAX_EMBEDDING_INPUTS
     max_batch_tokens = MAX_EMBEDDING_TOKENS
 
     def __init__(self, settings: ProviderSettings, *, name: str = "openai") -> None:
-        self.name = name
-        self._client = open_client(settings, name)
-        self.origin = self._client.origin
+        super().__init__(open_client(settings, name), name=name)
 
     async def embed(self, texts: Sequence[str], *, model: str, timeout_s: float) -> EmbeddingReply:
         """Vectors for a batch within the limits; see :class:`tiered_eval.providers.base.EmbeddingProvider`."""
         return await embed(self._client, texts, model=model, timeout_s=timeout_s, encoding="base64")
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
 
 async def embed(

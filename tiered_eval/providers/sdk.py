@@ -33,7 +33,7 @@ from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.transport import LINES, bound_body, lines_of, pieces_of, what_broke
 from tiered_eval.records import RateLimits
 
-__all__ = ["HttpReply", "SdkClient", "is_loopback", "origin_of", "sendable"]
+__all__ = ["HttpReply", "SdkClient", "SdkProvider", "is_loopback", "origin_of", "sendable"]
 
 CONNECT_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
@@ -348,6 +348,30 @@ class SdkClient(ABC):
             latency_s=latency_s,
             cost_header=response.headers.get("x-litellm-response-cost"),
         )
+
+
+class SdkProvider:
+    """A provider whose calls go through an official SDK: its name, its key, its client from first to last.
+
+    A base class beside the protocols of ``base``, which say what each kind of provider can be asked.
+    """
+
+    def __init__(self, client: SdkClient, *, name: str) -> None:
+        self.name = name
+        self.origin = client.origin
+        self._client = client
+
+    def check(self) -> None:
+        """Raises ConfigError: there is no key."""
+        self._client.check()
+
+    async def prepare(self) -> None:
+        """Import the SDK and make its client; see :class:`tiered_eval.providers.base.NeedsPreparation`."""
+        await self._client.prepare()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
 
 
 def sendable(text: str) -> str:
