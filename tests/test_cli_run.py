@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import signal
 import sys
 import xml.etree.ElementTree as ET
@@ -91,6 +92,33 @@ def test_the_report_is_printed_and_the_run_kept(
     assert f"kept in {home / 'runs'}" in shown.err
     assert run_app(["show", "last", "--home", str(home)]) == 0
     assert capsys.readouterr().out == shown.out
+
+
+def test_the_command_that_is_named_finds_the_run(
+    suite: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+):
+    """What the report says to type works from where the run was started, wherever the suite lies."""
+    run_app(["run", str(suite(FREE))])
+    printed = " ".join(capsys.readouterr().out.split())
+    _, command, _ = printed.split("`")
+
+    assert command.startswith("tiered-eval show ")
+    assert run_app([*shlex.split(command)[1:-1], "order"]) == 0
+
+
+def test_only_an_offline_run_is_told_to_leave_that_out(
+    suite: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+):
+    """The next step does not speak of an option that was not given."""
+    path = suite(JUDGED)
+
+    run_app(["run", str(path)])
+    live = capsys.readouterr().out
+    run_app(["run", str(path), "--offline"])
+
+    assert "Name one with --judge" in live
+    assert "--offline" not in live
+    assert "leave out --offline" in " ".join(capsys.readouterr().out.split())
 
 
 def test_report_files_are_written(suite: Callable[[str], Path], tmp_path: Path):
@@ -180,7 +208,7 @@ def test_a_plan_groups_routes_and_spends_nothing(
     shown = capsys.readouterr().out
     assert "judged: 1 case, 2 expectations" in shown
     assert "settled free   1 (exact 1)" in shown
-    assert "judge calls    1 to 1" in shown
+    assert "judge calls    1\n" in shown
     assert " lowest, $" in shown
     assert " expected, $" in shown
     assert "1 × requirement: judge" in shown

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tiered_eval.people import Item
     from tiered_eval.people.store import PeopleStore
 
-__all__ = ["asking_options", "home_from", "items_from"]
+__all__ = ["asking_options", "folder_to_name", "home_from", "items_from"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -77,3 +77,8 @@ def home_from(home: Path | None) -> Path:
     from tiered_eval.config import HOME_VARIABLE
 
     return home if home is not None else Path(os.environ.get(HOME_VARIABLE) or ".tiered_eval")
+
+
+def folder_to_name(folder: Path) -> str | None:
+    """The folder of a run, where its id alone would not find it from here."""
+    return None if folder.resolve().parent == (home_from(None) / "runs").resolve() else str(folder)

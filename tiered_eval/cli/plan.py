@@ -79,7 +79,7 @@ def _summary_lines(made: Plan) -> Iterator[str]:
     if made.errors:
         yield f"  errors         {made.errors:,} that cannot be checked; a run says why"
     yield f"  to embedding   {made.to_embedding:,}"
-    yield f"  judge calls    {made.to_judge_least:,} to {made.to_judge_most:,}"
+    yield f"  judge calls    {_calls(made)}"
     if made.judge is None:
         if made.to_judge_most:
             yield "  cost           no judge is named: what reaches one is left not judged; name one with --judge"
@@ -91,6 +91,11 @@ def _summary_lines(made: Plan) -> Iterator[str]:
         f"  cost           {usd(made.cost_least_usd)} lowest, {usd(made.cost_expected_usd)} expected, "
         f"{usd(made.cost_worst_usd)} worst, with {one_line(made.judge)}"
     )
+
+
+def _calls(made: Plan) -> str:
+    least, most = made.to_judge_least, made.to_judge_most
+    return f"{most:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _group_lines(made: Plan) -> Iterator[str]:

@@ -230,6 +230,7 @@ def _write_files(report: Report, formats: Sequence[str], folder: Path) -> bool:
 
 
 def _print(report: Report, folder: Path, *, quiet: bool) -> None:
+    from tiered_eval.cli.asking import folder_to_name
     from tiered_eval.reports import terminal, wording
     from tiered_eval.reports.github import annotation_lines, is_github
 
@@ -238,7 +239,8 @@ def _print(report: Report, folder: Path, *, quiet: bool) -> None:
         say(wording.counts_line(report.counts))
         say(f"gate {wording.gate_line(report.gate)}")
     else:
-        say(terminal.render(report, width=width_of(sys.stdout), colour=has_colour(sys.stdout)))
+        width, colour = width_of(sys.stdout), has_colour(sys.stdout)
+        say(terminal.render(report, width=width, colour=colour, folder=folder_to_name(folder)))
         complain(f"kept in {folder}")
     if is_github():
         say_commands(list(annotation_lines(report)))

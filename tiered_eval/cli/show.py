@@ -49,10 +49,12 @@ def show(run: str, case_id: str | None, reports: Sequence[str], output: Path, ho
 
     RUN is a run id, the beginning of one, the word last, or the folder of a kept run.
     """
+    from tiered_eval.cli.asking import folder_to_name
     from tiered_eval.reports import kept, terminal, write
 
     formats = format_names(reports)
-    report = kept.load_kept(_folder_of(run, home))
+    folder = _folder_of(run, home)
+    report = kept.load_kept(folder)
     width, colour = width_of(sys.stdout), has_colour(sys.stdout)
     if case_id is not None:
         _show_case(report, case_id, width=width, colour=colour)
@@ -60,7 +62,7 @@ def show(run: str, case_id: str | None, reports: Sequence[str], output: Path, ho
         for name in formats:
             complain(f"wrote {write(report, name, output)}")
     else:
-        say(terminal.render(report, width=width, colour=colour))
+        say(terminal.render(report, width=width, colour=colour, folder=folder_to_name(folder)))
     return 0
 
 

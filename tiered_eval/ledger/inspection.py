@@ -113,7 +113,7 @@ def _sums(connection: sqlite3.Connection) -> Finding:
     ]
     if wrong or connection.execute(SUMS).fetchone() != connection.execute(BUDGETS).fetchone():
         return _bad("sums", f"the calls of {len(wrong)} scopes do not add up, such as {', '.join(wrong[:3])}")
-    return _good("sums", f"the calls of {len(kept)} scopes add up")
+    return _good("sums", f"the calls of {len(kept)} {'scope' if len(kept) == 1 else 'scopes'} add up")
 
 
 def _period_sums(connection: sqlite3.Connection) -> Finding:

@@ -37,8 +37,11 @@ _COLOURS = {
 _GATE_STYLE = {"met": "green", "not-met": "red", "undecided": "yellow"}
 
 
-def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
-    """The whole report for a terminal that is ``width`` columns wide."""
+def render(report: Report, *, width: int = 100, colour: bool = False, folder: str | None = None) -> str:
+    """The whole report for a terminal that is ``width`` columns wide.
+
+    ``folder`` is where the run is kept, if ``tiered-eval show`` would not find it by its id.
+    """
     console = _console(width, colour)
     with console.capture() as captured:
         _print_headline(console, report)
@@ -48,7 +51,7 @@ def render(report: Report, *, width: int = 100, colour: bool = False) -> str:
         console.print()
         _print_facts(console, report)
         _print_worst(console, report)
-        _print_next(console, report)
+        _print_next(console, report, folder)
     return _without_trailing_space(captured.get())
 
 
@@ -239,7 +242,7 @@ def _how(verdict: Verdict) -> Iterable[str]:
         yield "from the store"
 
 
-def _print_next(console: Console, report: Report) -> None:
+def _print_next(console: Console, report: Report, folder: str | None) -> None:
     console.print(_styled("  next", "bold"))
-    for step in wording.next_steps(report):
+    for step in wording.next_steps(report, folder=folder):
         _print_indented(console, step, 4)

@@ -6,6 +6,7 @@ amount that is not zero never shows as zero, and counts are listed so that they 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
@@ -192,13 +193,17 @@ def worst(report: Report, *, failed: int, errors: int) -> tuple[list[Verdict], l
     return fails, list(by_reason.values())
 
 
-def next_steps(report: Report) -> list[str]:
-    """What to do now, most pressing first; never empty."""
-    steps = [*_unfinished_steps(report), *_open_steps(report)]
+def next_steps(report: Report, *, folder: str | None = None) -> list[str]:
+    """What to do now, most pressing first; never empty.
+
+    ``folder`` names the run in commands where its id would not be found from here.
+    """
+    run = report.run_id if folder is None else shlex.quote(folder)
+    steps = [*_unfinished_steps(report), *_open_steps(report, run)]
     if report.counts.failed:
         steps.append(
             f"{plural(report.counts.failed, 'expectation')} failed: "
-            f"`tiered-eval show {report.run_id} --case ID` shows every check that was made on a case."
+            f"`tiered-eval show {run} --case ID` shows every check that was made on a case."
         )
     if not steps:
         steps.append("Nothing: everything was decided and passed.")
@@ -218,7 +223,7 @@ def _unfinished_steps(report: Report) -> Iterator[str]:
         yield "The time was used up: raise --max-time and run the same command again; it goes on where it stopped."
 
 
-def _open_steps(report: Report) -> Iterator[str]:
+def _open_steps(report: Report, run: str) -> Iterator[str]:
     """For what was not decided, or may cost money still."""
     counts, left = report.counts, report.leftovers
     if counts.error:
@@ -227,9 +232,10 @@ def _open_steps(report: Report) -> Iterator[str]:
             f"If they stay, the errors say why."
         )
     if left.get("no-judge"):
+        offline = ", and leave out --offline" if report.settings.get("mode") == "offline" else ""
         yield (
             f"Waiting for a judge: {plural(left['no-judge'], 'expectation')}. Name one with "
-            "--judge provider:model, and leave out --offline."
+            f"--judge provider:model{offline}."
         )
     if left.get("unsure"):
         yield (
@@ -243,6 +249,6 @@ def _open_steps(report: Report) -> Iterator[str]:
         )
     if counts.manual:
         yield (
-            f"Left to people: {plural(counts.manual, 'expectation')}. `tiered-eval label {report.run_id}` asks here, "
-            f"`tiered-eval export --manual {report.run_id}` makes a sheet of them."
+            f"Left to people: {plural(counts.manual, 'expectation')}. `tiered-eval label {run}` asks here, "
+            f"`tiered-eval export --manual {run}` makes a sheet of them."
         )
