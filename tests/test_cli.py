@@ -353,6 +353,13 @@ class TestLint:
 
         assert f"::error file={suite},line=" in capsys.readouterr().out
 
+    def test_a_gate_on_what_no_case_has_is_refused(self, suite: Path, capsys: pytest.CaptureFixture[str]):
+        """A gate that the run would refuse is told by lint, with the figures that there are."""
+        suite.write_text("gate: score>=0.9\n" + SUITE)
+
+        assert run_app(["lint", str(suite)]) == 2
+        assert "it has partial, passed" in capsys.readouterr().err
+
     def test_strict_lets_warnings_count(self, tmp_path: Path, suite: Path):
         """A response that belongs to no case is a warning, and an error where one asks for it."""
         responses = tmp_path / "responses.json"

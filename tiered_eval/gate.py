@@ -7,12 +7,12 @@ when it would be met with every leftover failed, and not met only when it would 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.records import Figure, GateResult
+from tiered_eval.records import Case, Figure, GateResult
 
 __all__ = ["DEFAULT_GATE", "Condition", "Gate", "parse_gate"]
 
@@ -66,6 +66,23 @@ class Gate:
                     f"the gate {self.expression!r} asks for {condition.name!r}, which this suite does not have; "
                     f"it has {', '.join(sorted(known))}"
                 )
+
+    def check_cases(self, cases: Iterable[Case]) -> None:
+        """Refuse a gate on a dimension or tag that no case carries; reads no further than it must.
+
+        Raises:
+            ConfigError: as said.
+        """
+        known = {"partial", "passed"}
+        asked = {condition.name for condition in self.conditions}
+        if asked <= known:
+            return
+        for case in cases:
+            known.update(f"tag.{tag}" for tag in case.tags)
+            known.update(f"dimension.{one.dimension}" for one in case.expectations if one.dimension)
+            if asked <= known:
+                return
+        self.check_names(known)
 
     def judge(self, figures: Mapping[str, Figure]) -> GateResult:
         """Met, not met, or undecided, with the condition that decided it.

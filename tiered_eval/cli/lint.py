@@ -37,6 +37,7 @@ def lint(
 
     Ends with 0 where nothing is wrong and with 2 where something is. Makes no call, --mutate included.
     """
+    from tiered_eval.gate import parse_gate
     from tiered_eval.reports.github import is_github, problem_lines
     from tiered_eval.reports.wording import plural
 
@@ -47,6 +48,8 @@ def lint(
         if is_github():
             say_commands(list(problem_lines(error.problems)))
         return 2
+    if loaded.settings.gate is not None:
+        parse_gate(loaded.settings.gate).check_cases(loaded.cases)
     for warning in loaded.warnings:
         complain(f"warning: {warning}")
     parts = [

@@ -41,6 +41,7 @@ from tiered_eval.runner.evaluator import Evaluator, StopReason, new_run_id
 from tiered_eval.runner.services import RunServices
 from tiered_eval.scorecard import CardTally
 from tiered_eval.suite import load_suite
+from tiered_eval.suite.single import check_cases
 
 __all__ = ["Progress", "evaluate", "evaluate_sync"]
 
@@ -121,7 +122,7 @@ def _as_suite(suite: Suite | Iterable[Case] | str | Path) -> Suite:
         return suite
     if isinstance(suite, str | Path):
         return load_suite(Path(suite))
-    cases = tuple(suite)
+    cases = check_cases(suite)
     return Suite(
         name="cases",
         cases=cases,
@@ -167,16 +168,7 @@ class _Run:
         Raises:
             ConfigError: as said.
         """
-        asked = {condition.name for condition in self._gate.conditions} - {"partial", "passed"}
-        if not asked:
-            return
-        known = {"partial", "passed"}
-        for case in self._suite.cases:
-            known.update(f"tag.{tag}" for tag in case.tags)
-            known.update(f"dimension.{one.dimension}" for one in case.expectations if one.dimension)
-            if asked <= known:
-                return
-        self._gate.check_names(known)
+        self._gate.check_cases(self._suite.cases)
 
     async def to_report(self, stop: asyncio.Event | None) -> Report:
         started_at = datetime.now(UTC).isoformat(timespec="seconds")
