@@ -19,6 +19,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy tests/typing_api.py examples/harness.py
 
 format: $(STAMP)
 	$(BIN)/ruff format .

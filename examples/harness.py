@@ -7,6 +7,7 @@ python examples/harness.py anthropic:claude-haiku-5-5   # at most ten cents
 import asyncio
 import sys
 from decimal import Decimal
+from typing import Any
 
 from tiered_eval import Evaluator, RunConfig, Verdict
 
@@ -19,14 +20,15 @@ ANSWERS = {
 
 
 async def score(evaluator: Evaluator, answer: str) -> list[Verdict]:
-    def check(kind: str, value: object, **options: object) -> asyncio.Future[Verdict]:
+    def check(kind: str, value: object, **options: Any) -> asyncio.Future[Verdict]:
         return asyncio.ensure_future(evaluator.check(kind, value, response=answer, input=QUESTION, **options))
 
-    return await asyncio.gather(
+    verdicts = await asyncio.gather(
         check("must-contain", "PO-4471"),
         check("must-contain", 45, unit="days"),
         check("requirement", "Does not promise a delivery date"),
     )
+    return list(verdicts)
 
 
 async def main(judges: tuple[str, ...]) -> None:
