@@ -21,6 +21,7 @@ from tiered_eval.text.answers import doubt_before
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
 from tiered_eval.text.number_glance import Glance
+from tiered_eval.text.number_guards import doubt_around
 from tiered_eval.text.number_hints import said_in_words
 from tiered_eval.text.number_match import compare
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
@@ -102,7 +103,9 @@ def _find(claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading]
             if alike is False:
                 continue
             if alike is True:
-                doubt = doubt_at(text, reading.start, reading.end, _cues_of(subject))
+                doubt = doubt_at(text, reading.start, reading.end, _cues_of(subject)) or doubt_around(
+                    text, reading, has_unit=_has_unit(claim)
+                )
                 if doubt is None:
                     return _Found(reading)
             else:
@@ -110,6 +113,10 @@ def _find(claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading]
             if doubtful.reading is None:
                 doubtful = _Found(reading, doubt)
     return doubtful
+
+
+def _has_unit(claim: Claim) -> bool:
+    return claim.reading.unit is not None or claim.reading.currency is not None
 
 
 def _cues_of(subject: Subject) -> Sequence[Cue]:

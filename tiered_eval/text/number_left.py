@@ -40,7 +40,8 @@ _MORE = (
 _LESS = "less than|under|below|fewer than|(?:low|short|small|young|earli|soon)er than|<"
 _FROM = "at least|(?:a )?minimum(?: of)?|min\\.?|starting (?:at|from)|as (?:low|few|little) as|≥|>=|=>"
 _UNTIL = (
-    "at (?:the )?most|up to|(?:a )?maximum(?: of)?|max\\.?|as (?:many|much|long|high|late) as|capped at|limited to"
+    r"at (?:the )?most|(?<!\badd )(?<!\badds )(?<!\badded )(?<!\bsum )(?<!\bsums )(?<!\bsummed )(?<!\bround )(?<!\brounds )"
+    r"(?<!\brounded )up to|(?:a )?maximum(?: of)?|max\\.?|as (?:many|much|long|high|late) as|capped at|limited to"
     "|≤|<=|=<"
 )
 _LIMIT = re.compile(
@@ -68,7 +69,7 @@ _QUALIFIER_ENDS = {
 _VERSION_WORDS = frozenset("version versions ver ver. v v. release rev rev. revision build".split())
 _LABELS = frozenset(
     "step steps figure figures fig fig. table tables section sections exhibit footnote appendix equation example "
-    "bullet paragraph clause".split()
+    "bullet paragraph clause article articles art. chapter chapters question annex".split()
 )
 """Words of a document's own parts: "Step 3" counts nothing."""
 _FILLERS = frozenset("a an the total us".split())

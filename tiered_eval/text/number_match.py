@@ -266,9 +266,20 @@ def _compare_noun(noun: str, found: Reading, text: str) -> Likeness:
     """Does the noun of the claim stand beside the number?"""
     if found.unit:
         return found.unit.name == noun
-    after = _WORDS.findall(text[found.end : found.end + 60].lower())[:4]
+    after = _WORDS.findall(_ANOTHER_COUNT.split(text[found.end : found.end + 60].lower())[0])[:4]
+    for at, word in enumerate(after):
+        if stem(word) == noun:
+            beside = {*after[:at], *after[at + 1 : at + 2]}
+            return True if beside.isdisjoint(_NOT_ALL) else f'"{noun}" may be counted from others'
     before = _WORDS.findall(text[max(0, found.start - 60) : found.start].lower())[-4:]
-    if any(stem(word) == noun for word in after):
-        return True
-    is_near = any(stem(word) == noun for word in before)
-    return True if is_near else f'"{noun}" does not stand beside it'
+    if not any(stem(word) == noun for word in before):
+        return f'"{noun}" does not stand beside it'
+    return True if not after or after[0] in _NO_NOUN else f'it may count "{after[0]}"'
+
+
+_ANOTHER_COUNT = re.compile(r"\d|[;.!?\n]|,?\sand\s")
+_NOT_ALL = frozenset("more fewer less additional extra further non".split())
+_NO_NOUN = frozenset(
+    "a an the this that these those in on at by for with or as last per of to from is are was were has have had when while but "
+    "so than which who each every all we it they he she if then since until total out".split()
+)

@@ -22,7 +22,7 @@ from tiered_eval.text.layout import LAYOUT_SIGNS
 from tiered_eval.text.number_words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
-__all__ = ["CUE", "JOINED", "SPEECH", "Sign", "signs_in"]
+__all__ = ["CUE", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
 
 Sign = str
 CUE: Sign = "cue"
@@ -31,6 +31,8 @@ SPEECH: Sign = "speech"
 """A quotation, a question, a choice between two, a correction or a table may stand there."""
 JOINED: Sign = "joined"
 """Two numbers may be joined to one, or one may have other digits than its own. Known of ASCII texts only."""
+PARTS: Sign = "parts"
+"""An amount may be put together of two, "1 hour 30 minutes", or be a part of a unit, "an hour and a half"."""
 _ALWAYS: Sign = "always"
 """Tells a text without signs from one that the automaton had no memory for."""
 
@@ -85,12 +87,28 @@ def _joined() -> str:
     )
 
 
+def _parts() -> str:
+    few = (
+        "(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty)"
+    )
+    big = "(?:hours?|days?|weeks?|months?|years?|minutes?|dollars?|euros?)"
+    return "|".join(
+        (
+            r" and a (?:half|quarter|third)\b|\b(?:halves|quarters?|thirds?|fifths?|tenths?|half)(?: of)? an? ",
+            rf"(?:[0-9][\s-]?|\b{few}[\s-])[a-z]+,?\s(?:and\s)?(?:[0-9.]+\s?|{few}\s)[a-z]",
+            rf"\ban? {big},?\s(?:and\s)?(?:[0-9]|{few}\s)",
+            r"[0-9](?::|h|h )[0-5][0-9]|dollars [0-9]|euros [0-9]",
+        )
+    )
+
+
 def _patterns() -> dict[Sign, str]:
     found = {
         _ALWAYS: "",
         CUE: STEMS,
         SPEECH: rf'["“„«‘?？]| or |{LAYOUT_SIGNS}|\b(?i:sorry|wait|oops|scratch that|correction|i mean|make that)\b',
         JOINED: f"(?i:{_joined()})",
+        PARTS: f"(?i:{_parts()})",
     }
     for name, spellings in spellings_by_unit().items():
         words = {last for spelling in spellings for last in re.findall(r"[a-z]+2?\Z", spelling)}

@@ -1,0 +1,174 @@
+"""What around a matching number makes it another amount: a sum it is a part of, a date it only bounds.
+
+The one idea: a number can be read rightly and still not be what the text comes to. "2 years and 6 months" is not 2 years,
+"twice 45" is not 45, "before 3 March" is not that day. Looked at only around a number that says what is claimed, so
+that the fast way to it (:mod:`~tiered_eval.text.number_glance`) and the long one agree.
+
+Asked by the number scorer once a reading matches.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tiered_eval.text.readings import Reading
+from tiered_eval.text.signs import PARTS, signs_in
+from tiered_eval.text.units import find_unit
+
+__all__ = ["doubt_around"]
+
+_LOOK = 32
+"""Characters on either side; what changes an amount stands close to it."""
+_AMOUNT = r"[$€£]?\d"
+_OPERATOR_AFTER = re.compile(
+    rf" ?(?:[×÷±+]|\+/-) ?{_AMOUNT}| [-−/*] ?{_AMOUNT}| x {_AMOUNT}"
+    rf"| (?:plus|minus|times|multiplied by|divided by) (?:or |{_AMOUNT})| (?:squared|cubed|factorial)\b| ?‰|}} ?{{"
+)
+_OPERATOR_BEFORE = re.compile(
+    r"(?:\b(?:twice|double|triple) |\b(?:half|thirds?|quarters?|root) of |√ ?"
+    r"|\d (?:plus|minus|times|multiplied by|divided by) |\d ?[×÷±+] ?|\d [-−/*] ?)$"
+)
+_SPEAKING_BEFORE = frozenset("twice double triple of plus minus times by".split())
+_SPEAKING_AFTER = frozenset(
+    "x plus minus times multiplied divided squared cubed factorial k K M dozen dozens gross".split()
+)
+"""The words beside a number that are worth a closer look: most are not."""
+_UNEQUAL_BEFORE = re.compile(r"(?:!=|≠|<>)\s?$")
+_COMPARED_AFTER = re.compile(r"\s?(?:[<>≤≥]=?)\s?[\w(]")
+_PLACE_BEFORE = re.compile(r"§{1,2}\s?$")
+_SCALED_AFTER = re.compile(r" (?:[kKM](?![\w./])|dozens?\b|gross\b(?=[.,; ]*$))")
+_ERA_AFTER = re.compile(r"\s?(?:BCE?\b|B\.C\.)")
+_PART_AFTER = re.compile(
+    r"-(?:thirds?|fourths?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?|hal(?:f|ves))\b"
+)
+_APOSTROPHE_BEFORE = re.compile(r"(?:^|[\s(])['’]$")
+_LONG_LIST = 20
+_LIST_NUMBER = re.compile(r"[.)]\s+[A-Z]")
+_BOUND_BEFORE = re.compile(
+    r"\b(?:(?:before|after|prior to|earlier than|later than|around|about|circa|shortly past)(?:\sor\s\w+)?\s(?:the\s)?"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s)?(?:year\s)?)$",
+    re.IGNORECASE,
+)
+_INCLUSIVE = re.compile(r"\b(?:on|at|in|not|no)\s+(?:or\s+)?\w+\s(?:than\s)?$", re.IGNORECASE)
+_NEXT_PART = re.compile(
+    r",?\s(?:and\s)?(?P<number>\d{1,4}(?:\.\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|a\shalf)[\s-](?P<unit>[a-z]+)"
+)
+_PART_BEFORE = re.compile(
+    r"(?:\d|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten))[\s-](?P<unit>[a-z]+),?\s(?:and\s)?$"
+)
+_SMALL_MONEY = frozenset(("cent", "cents", "pence", "penny"))
+
+
+def doubt_around(text: str, found: Reading, *, has_unit: bool) -> str | None:
+    """Why ``found`` may not be what the text comes to; None when nothing beside it changes the amount.
+
+    ``has_unit`` says whether the claim names a unit or currency: "45" is in "45 days and 6 hours", "45 days" is not.
+    """
+    before, after = text[max(0, found.start - _LOOK) : found.start], text[found.end : found.end + _LOOK]
+    if found.kind in ("date", "time") or _is_year(found):
+        if _BOUND_BEFORE.search(before) and not _INCLUSIVE.search(before):
+            return "only before, after or about then"
+        if _ERA_AFTER.match(after):
+            return "before the common era"
+    if found.kind == "date":
+        return None
+    if doubt := _doubt_before(before, after, found) or _doubt_after(after):
+        return doubt
+    if has_unit and PARTS in signs_in(text) and _is_part(before, after, found):
+        return "a part of a longer amount"
+    return None
+
+
+def _is_part(before: str, after: str, found: Reading) -> bool:
+    if found.unit is not None and (_is_first_part(after, found) or _is_last_part(before, found)):
+        return True
+    return found.currency is not None and _is_money_with_cents(after)
+
+
+def _doubt_before(before: str, after: str, found: Reading) -> str | None:
+    words = before.split()
+    if words and words[-1].isalpha() and words[-1] not in _SPEAKING_BEFORE:
+        return None  # a plain word: by far the commonest
+    if not words:
+        is_mark = found.value is not None and found.value < _LONG_LIST and _LIST_NUMBER.match(after)
+        return "the mark of a list" if is_mark else None
+    if words[-1].isalpha() and words[-1].lower() not in _SPEAKING_BEFORE:
+        return None
+    if _OPERATOR_BEFORE.search(before.lower()) and not _is_year(found):
+        return "an operand, not the amount"
+    if _UNEQUAL_BEFORE.search(before):
+        return "denied"
+    if _PLACE_BEFORE.search(before):
+        return "a label, not a count"
+    if _APOSTROPHE_BEFORE.search(before) and "'" not in after and "’" not in after:
+        return "a year without its century"
+    return None
+
+
+def _doubt_after(after: str) -> str | None:
+    if not after or (after[0] in ".,;!?" and after[1:2] in ("", " ")):
+        return None
+    if (
+        after[0] == " "
+        and after[1:2].isalpha()
+        and after[1:].split(maxsplit=1)[0].strip(".,;:") not in _SPEAKING_AFTER
+    ):
+        return None
+    if _OPERATOR_AFTER.match(after):
+        return "an operand, not the amount"
+    if _COMPARED_AFTER.match(after):
+        return "compared with something"
+    if _SCALED_AFTER.match(after):
+        return "a scale may stand behind it"
+    if _PART_AFTER.match(after):
+        return "a fraction"
+    return None
+
+
+def _is_year(found: Reading) -> bool:
+    value = found.value
+    return (
+        found.kind == "plain"
+        and value is not None
+        and found.unit is None
+        and found.currency is None
+        and 1000 <= value < 3000
+        and found.end - found.start == 4
+    )
+
+
+def _is_first_part(after: str, found: Reading) -> bool:
+    """Does a smaller unit of the same kind go on: "1 hour 30 minutes"?"""
+    following = _NEXT_PART.match(after)
+    unit = find_unit(following["unit"]) if following else None
+    mine = found.unit
+    return (
+        unit is not None
+        and mine is not None
+        and _measure(unit.family) == _measure(mine.family)
+        and (unit.factor < mine.factor or unit.family != mine.family)
+    )
+
+
+def _is_last_part(before: str, found: Reading) -> bool:
+    """Did a bigger unit of the same kind come first?"""
+    preceding = _PART_BEFORE.search(before)
+    unit = find_unit(preceding["unit"]) if preceding else None
+    mine = found.unit
+    return (
+        unit is not None
+        and mine is not None
+        and _measure(unit.family) == _measure(mine.family)
+        and (unit.factor > mine.factor or unit.family != mine.family)
+    )
+
+
+def _measure(family: str) -> str:
+    return {"calendar": "time", "pound": "mass"}.get(family, family)
+
+
+def _is_money_with_cents(after: str) -> bool:
+    following = _NEXT_PART.match(after)
+    if following is not None and following["unit"] in _SMALL_MONEY:
+        return True
+    return re.match(r"\s\d{2}(?![\d.,%])(?!\s?[a-z])", after) is not None
