@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tiered_eval.profiles import load_profile
@@ -121,3 +123,22 @@ def test_the_reason_names_the_word_and_what_it_hangs_on():
     assert other_preposition(claim, place, 0, 4) == '"lyon" hangs on another word than "in"'
     assert other_complement(claim, place, 0, 4) == 'another complement of "stop"'
     assert other_owner(claim, place, 0, 4) is None
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Anna Berg " * 20_000,
+        "Anna x y z w Berg sold it x y z w " * 4_000,
+        "sold in a " * 9_000 + "pump by Anna Berg",
+        "Anna Berg has sold and the board has a pump and " * 4_000,
+    ],
+    ids=["names", "parts of names", "complements", "clauses"],
+)
+def test_a_long_sentence_costs_little(response: str):
+    """What hangs on what is found in linear time."""
+    began = time.process_time()
+
+    state("Anna Berg sold a pump in Oslo", response)
+
+    assert time.process_time() - began < 2.0

@@ -44,6 +44,7 @@ NOUN_PHRASE = 4
 """Tokens in which the noun behind a "the" is looked for."""
 OPENING = 6
 """Tokens in which the pronoun behind an opening phrase is looked for."""
+_ARTICLES = frozenset({"a", "an", "the"})
 _LINK = 2
 """Tokens before a name in which the "is" of a description is looked for."""
 _DESCRIBED = 6
@@ -177,39 +178,28 @@ def _describes(sentence: Passage, earlier: Passage, missing: Sequence[str]) -> b
     if sentence.tokens[0].word != "the" or not missing or not all(earlier.holds(stem) for stem in missing):
         return False
     nouns = frozenset(token.stem for token in sentence.tokens[1:NOUN_PHRASE] if is_content(token))
-    starts = [at for at, stem in enumerate(earlier.stems) if stem == missing[0]]
-    ends = [at for at, stem in enumerate(earlier.stems) if stem == missing[-1]]
-    return any(_is_called(earlier, nouns, start, end) for start in starts for end in ends if start <= end)
+    size = len(missing)
+    return any(
+        _is_called(earlier, nouns, at, at + size - 1)
+        for at, stem in enumerate(earlier.stems)
+        if stem == missing[0] and earlier.stems[at : at + size] == tuple(missing)
+    )
 
 
 def _is_called(earlier: Passage, nouns: frozenset[str], start: int, end: int) -> bool:
-    """Is what stands from ``start`` to ``end`` a name of one of the nouns: "the firm Velox", "Velox is the old firm", "the oldest firm is Velox"?"""
-    before, behind = earlier.tokens[:start], earlier.tokens[end + 1 :]
+    """Is what stands there a name of one of the nouns: "the firm Velox", "Velox is the old firm", "the oldest firm is Velox"?"""
     if not earlier.tokens[start].is_capital:
         return False
-    if before and before[-1].stem in nouns and start - 1 not in _breaks(earlier, start):
-        return True
-    linked = [token for token in before[-_LINK:] if token.stem == "be"]
-    if (
-        linked
-        and before[0].word in {"the", "a", "an"}
-        and {token.stem for token in before[:_DESCRIBED]} & nouns
-    ):
-        return True
-    is_told = [token.word for token in behind[:2]] in (
-        ["is", "a"],
-        ["is", "an"],
-        ["is", "the"],
-        ["was", "a"],
-        ["was", "the"],
-    )
-    return is_told and bool({token.stem for token in behind[2:_DESCRIBED]} & nouns)
-
-
-def _breaks(earlier: Passage, start: int) -> set[int]:
-    """The token before ``start``, where a comma comes between."""
-    gap = earlier.text[earlier.tokens[start - 1].end : earlier.tokens[start].start]
-    return {start - 1} if gap.strip() else set()
+    before, behind = earlier.tokens[:start], earlier.tokens[end + 1 : end + 1 + _DESCRIBED]
+    if before:
+        is_beside = not earlier.text[before[-1].end : earlier.tokens[start].start].strip()
+        if is_beside and before[-1].stem in nouns:
+            return True
+        is_subject = before[0].word in _ARTICLES and any(token.stem == "be" for token in before[-_LINK:])
+        if is_subject and any(token.stem in nouns for token in before[:_DESCRIBED]):
+            return True
+    is_told = [token.word in words for token, words in zip(behind, ({"is", "was"}, _ARTICLES), strict=False)]
+    return is_told == [True, True] and any(token.stem in nouns for token in behind)
 
 
 def _refers_back(sentence: Passage) -> bool:

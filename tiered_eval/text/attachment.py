@@ -51,6 +51,8 @@ _QUANTITIES = frozenset(
 """Before an "of" they leave the word behind it what is talked about: "thousands of invoices"."""
 
 
+_PHRASE = 60
+"""Tokens of a noun phrase, with all of a list."""
 _WITH_OBJECT = 3
 """Content words of a claim that has a subject, a verb and an object."""
 
@@ -122,7 +124,7 @@ def _ties(passage: Passage) -> Iterator[_Tie]:
 def _phrase(passage: Passage, at: int, goes_on: frozenset[str]) -> Iterator[int]:
     """The content words behind the token ``at`` up to the next word of grammar, or comma."""
     has_noun = False
-    for index in range(at + 1, len(passage.tokens)):
+    for index in range(at + 1, min(at + 1 + _PHRASE, len(passage.tokens))):
         token = passage.tokens[index]
         if is_content(token) and token.word != "only":
             if not goes_on and _is_broken(passage, index):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from tiered_eval.text.passages import Passage
 from tiered_eval.text.tokens import FUNCTION_WORDS, is_content, stem
@@ -32,6 +33,9 @@ _FINITE = frozenset(
 )
 _SUBJECT = 4
 """Tokens behind a joining word in which its verb form makes a new clause."""
+_REACH = 200
+"""Tokens of a sentence in which the words before a joining word are looked for; sentences are shorter."""
+_MOST_CLAUSES = 16
 _DETERMINERS = frozenset("a an the this that these those his her its their our your my".split())
 _OPENS_CLAUSE = _JOINS | frozenset(
     "but while whereas that which who whom than when where because as if though although".split()
@@ -107,7 +111,7 @@ def _is_comma(passage: Passage, at: int) -> bool:
 
 def _is_clause(claim: Passage, place: Passage, first: int, end: int) -> bool:
     """Is there more than a subject between the first word of the match and ``end``, or does a verb follow it?"""
-    before = place.tokens[first:end]
+    before = place.tokens[first : min(end, first + _REACH)]
     if any(token.word in _FINITE for token in before):
         return True
     held = [token for token in before if is_content(token) and token.stem in claim.counts]
@@ -123,7 +127,7 @@ def _opens_with_own(claim: Passage, place: Passage, first: int, at: int) -> bool
     opening = set(claim.stems[: claim.stems.index(noun)])
     return all(
         token.stem in opening
-        for token in place.tokens[first:at]
+        for token in place.tokens[max(first, at - _REACH) : at]
         if is_content(token) and token.stem in claim.counts
     )
 
@@ -165,7 +169,11 @@ def _is_other_verb(claim: Passage, place: Passage, first: int, at: int) -> bool:
     ending = next((ending for ending in _ENDINGS if other.word.endswith(ending)), None)
     if ending is None or not is_content(other) or other.stem in claim.counts or other.is_capital:
         return False
-    held = [token for token in place.tokens[first:at] if is_content(token) and token.stem in claim.counts]
+    held = [
+        token
+        for token in place.tokens[first : min(at, first + _REACH)]
+        if is_content(token) and token.stem in claim.counts
+    ]
     return len(held) > 1 and any(token.word.endswith(ending) for token in held[1:2])
 
 
@@ -173,7 +181,8 @@ def _is_across_relative(claim: Passage, place: Passage, first: int, last: int) -
     """Does the claim take its verb from within a ", who ...," and another word from the clause that goes on behind it?"""
     if "and" in claim.counts or len(claim.content) < 2:
         return False
-    for found in _RELATIVE.finditer(place.text, place.tokens[first].start, place.tokens[last].end):
+    clauses = _RELATIVE.finditer(place.text, place.tokens[first].start, place.tokens[last].end)
+    for found in islice(clauses, _MOST_CLAUSES):
         start, end = place.index_at(found.start()), place.index_at(found.end())
         if end >= len(place.tokens) or place.tokens[end].word not in _FINITE:
             continue

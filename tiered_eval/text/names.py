@@ -42,11 +42,10 @@ def _is_name(passage: Passage, at: int) -> bool:
 
 def _stand_apart(place: Passage, one: str, other: str) -> bool:
     """Are both there, and nowhere close to each other in this order?"""
-    ones = [at for at, stem in enumerate(place.stems) if stem == one]
-    others = [at for at, stem in enumerate(place.stems) if stem == other]
-    if not ones or not others:
+    if one not in place.counts or other not in place.counts:
         return False
-    return not any(0 < then - at <= _APART + 1 for at in ones for then in others)
+    stems = place.stems
+    return not any(stem == one and other in stems[at + 1 : at + 2 + _APART] for at, stem in enumerate(stems))
 
 
 def _longer(claim: Passage, place: Passage, stem: str) -> str | None:

@@ -23,6 +23,9 @@ __all__ = ["Passage", "given_names", "passages", "read_claim", "smallest", "tigh
 _EDGE = 2
 """Content words at each end of a claim that count as its subject and its object."""
 
+_NAME_WORDS = 5
+"""Of one name, its last ones; a longer run of capitals is a heading."""
+
 
 @dataclass(frozen=True)
 class Passage:
@@ -125,7 +128,7 @@ def given_names(text: str, every: Sequence[Token]) -> dict[str, frozenset[str]]:
         if not (token.is_capital and token.word.isalpha() and is_content(token)):
             run = []
             continue
-        run = [*run, token.stem] if is_next else [token.stem]
+        run = [*run[1 - _NAME_WORDS :], token.stem] if is_next else [token.stem]
         following = every[at + 1] if at + 1 < len(every) else None
         is_last = following is None or not following.is_capital or text[token.end : following.start] != " "
         if len(run) > 1 and is_last:
