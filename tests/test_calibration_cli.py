@@ -56,6 +56,13 @@ def test_nothing_certified_is_said(tmp_path: Path, capsys: pytest.CaptureFixture
     assert not load_certificate(out).is_certified
 
 
+def test_scores_that_a_run_cannot_make_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """A certificate that every run would find void is told as such when it is written."""
+    run(written(tmp_path), *JUDGES)
+
+    assert "a run does not make these scores itself: lexical, small" in capsys.readouterr().out
+
+
 def test_a_forecast_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """--forecast-only says what to expect, and stops."""
     code, out = run(written(tmp_path), *JUDGES, "--forecast-only")
@@ -94,9 +101,9 @@ def test_proxy_labels_come_from_the_top_judge(tmp_path: Path, capsys: pytest.Cap
     assert "differs from the top judge's verdict" in capsys.readouterr().out
 
 
-def test_texts_are_scored_by_the_engine(tmp_path: Path):
-    """Rows with texts get the free scores, and the shipped design saves labels."""
-    path = tmp_path / "labels.jsonl"
+def texts(folder: Path) -> Path:
+    """A label file without scores."""
+    path = folder / "labels.jsonl"
     rows = [
         {
             "id": at,
@@ -110,8 +117,19 @@ def test_texts_are_scored_by_the_engine(tmp_path: Path):
         for at in range(150)
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
+    return path
 
-    code, out = run(path)
+
+def test_it_is_said_which_runs_decide_by_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """A certificate beside a suite is taken without being named, so its writer hears of it."""
+    run(texts(tmp_path))
+
+    assert f"runs of a suite in {tmp_path} decide by it" in capsys.readouterr().out
+
+
+def test_texts_are_scored_by_the_engine(tmp_path: Path):
+    """Rows with texts get the free scores, and the shipped design saves labels."""
+    code, out = run(texts(tmp_path))
 
     certificate = load_certificate(out)
     assert code == 0

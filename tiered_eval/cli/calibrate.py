@@ -205,9 +205,26 @@ def _certify(
         say(line)
     save_certificate(certificate, out)
     say(f"written: {out}")
+    say(_use(fingerprints, out))
     if plot is not None and certificate.grants and promise.alpha is not None:
         plot.write_text(path_as_svg(certificate.grants[0], promise.alpha), encoding="utf-8")
         say(f"drawn: {plot}")
+
+
+def _use(fingerprints: Mapping[str, str], out: Path) -> str:
+    """How a certificate gets to work, if a run can make its scores at all."""
+    from tiered_eval.runner.certified import FILE_NAME
+
+    foreign = [name for name, made in fingerprints.items() if made == "recorded" or made == name]
+    if foreign:
+        return (
+            f"a run does not make these scores itself: {', '.join(foreign)}. Decide by it from Python (CertifiedDecider); "
+            "in a run it is void, and what it covers goes to the judge"
+        )
+    if out.name != FILE_NAME:
+        return f"a run decides by it with --certificate {out}"
+    folder = "this folder" if out.parent == Path() else str(out.parent)
+    return f"runs of a suite in {folder} decide by it, others with --certificate {out}"
 
 
 def _check(relative: float | None, top: str | None, *, proxy: bool, judge: Sequence[str]) -> None:
