@@ -153,19 +153,24 @@ class Tally:
 
     @property
     def partial(self) -> Figure:
+        """The weighted share of expectations that passed, over cases."""
         return self._partial.figure()
 
     @property
     def passed(self) -> Figure:
+        """The share of cases in which every expectation passed."""
         return self._passed.figure()
 
     def dimensions(self) -> dict[str, Figure]:
+        """``partial`` by dimension, in the order of their names."""
         return {name: share.figure() for name, share in sorted(self._dimensions.items())}
 
     def tags(self) -> dict[str, Figure]:
+        """``partial`` by tag, in the order of their names."""
         return {name: share.figure() for name, share in sorted(self._tags.items())}
 
     def counts(self) -> Counts:
+        """Expectations by state."""
         states = self.states
         return Counts(
             passed=states["pass"],

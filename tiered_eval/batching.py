@@ -43,9 +43,13 @@ MAX_CHARACTERS = 8000
 class VectorStore(Protocol):
     """Bytes by name; what it has lost is a miss."""
 
-    def get(self, key: str) -> bytes | None: ...
+    def get(self, key: str) -> bytes | None:
+        """What was put there, or None."""
+        ...
 
-    def put(self, key: str, value: bytes) -> None: ...
+    def put(self, key: str, value: bytes) -> None:
+        """Keep it for later runs."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ class RunningMean:
     _squares: float = 0.0
 
     def add(self, value: float) -> None:
+        """Count one more value."""
         self.n += 1
         step = value - self.mean
         self.mean += step / self.n

@@ -21,11 +21,17 @@ BYTES_A_TOKEN = 4
 class Gate(Protocol):
     """What is needed of ``pacing.RateGate``."""
 
-    def slot(self, tokens: int) -> AbstractAsyncContextManager[None]: ...
+    def slot(self, tokens: int) -> AbstractAsyncContextManager[None]:
+        """Hold a place for one call of about so many tokens; waits for its turn."""
+        ...
 
-    def learn(self, limits: RateLimits | None) -> None: ...
+    def learn(self, limits: RateLimits | None) -> None:
+        """Take over what a reply says of the limits; None where it says nothing."""
+        ...
 
-    def throttled(self, retry_after_s: float | None) -> None: ...
+    def throttled(self, retry_after_s: float | None) -> None:
+        """A 429 or 529 came back; nobody leaves before ``retry_after_s`` is over, where one was asked for."""
+        ...
 
 
 @dataclass(slots=True, kw_only=True)

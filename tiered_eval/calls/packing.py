@@ -68,15 +68,27 @@ class Door(Protocol):
         *,
         models: Sequence[str],
         readings: int | None = None,
-    ) -> Completed[T]: ...
+    ) -> Completed[T]:
+        """Ask one question by its ordinary prompt."""
+        ...
 
     async def find_completed(
         self, request: ModelRequest, parse: Callable[[ModelReply], T], places: Sequence[Place]
-    ) -> tuple[Completed[T] | None, Mapping[str, bytes]]: ...
+    ) -> tuple[Completed[T] | None, Mapping[str, bytes]]:
+        """A kept answer that can be read, and the seals of those that cannot, by key."""
+        ...
 
-    async def find_kept(self, keys: Sequence[str]) -> Mapping[str, Kept]: ...
+    async def find_kept(self, keys: Sequence[str]) -> Mapping[str, Kept]:
+        """Kept answers by key."""
+        ...
 
-    async def buy(self, job: Job[ModelReply]) -> Bought[ModelReply] | Kept: ...
+    async def wait_for_batches(self, keys: Sequence[str]) -> bool:
+        """Wait for batches under way that hold an answer under one of ``keys``; False where there is none."""
+        ...
+
+    async def buy(self, job: Job[ModelReply]) -> Bought[ModelReply] | Kept:
+        """Make a call, retries and all, unless another process has made it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +178,9 @@ class Packer:
             )
         ]
         completed, distrusted = await door.find_completed(request, parse, places)
+        if completed is None and await door.wait_for_batches([place.key for place in places]):
+            # It travelled, alone or in a pack, in a batch of a run that ended before: not to be asked in another form.
+            completed, distrusted = await door.find_completed(request, parse, places)
         if completed is not None:
             return completed
         if distrusted:

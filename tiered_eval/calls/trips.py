@@ -51,10 +51,12 @@ class Passenger:
     future: asyncio.Future[Arrival]
 
     def arrive(self, arrival: Arrival) -> None:
+        """It has come back."""
         if not self.future.done():
             self.future.set_result(arrival)
 
     def fail(self, error: BaseException) -> None:
+        """It will not come back."""
         if not self.future.done():
             self.future.set_exception(error.with_traceback(None))
 

@@ -50,6 +50,7 @@ def note_handle(connection: sqlite3.Connection, name: str, handle: str) -> None:
 
 
 def forget(connection: sqlite3.Connection, name: str) -> None:
+    """Take a batch and its items out."""
     connection.execute("DELETE FROM batch_item WHERE batch = ?", (name,))
     connection.execute("DELETE FROM batch WHERE name = ?", (name,))
 

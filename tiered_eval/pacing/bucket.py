@@ -49,9 +49,11 @@ class Bucket:
 
     @property
     def per_minute(self) -> float | None:
+        """The rate at which it fills; None while nothing is known of it."""
         return self._rate * _MINUTE_S or None
 
     def take(self, amount: float, now: float) -> None:
+        """A call of this size leaves; the level may fall below zero."""
         if self._rate:
             self._refill(now)
             self._level -= amount
@@ -76,6 +78,7 @@ class Bucket:
             self._trust = max(_LEAST_TRUST, self._trust * _TRUST_FACTOR)
 
     def trust_more(self) -> None:
+        """A call went well: count on a little more of the rate again."""
         self._trust = min(1.0, self._trust + _TRUST_PER_SUCCESS)
 
     def learn(

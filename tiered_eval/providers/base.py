@@ -72,8 +72,15 @@ class EmbeddingProvider(Protocol):
     max_batch: int
     """Texts that one request may carry."""
     max_batch_tokens: int
+    """Of all texts of one request together."""
 
-    async def embed(self, texts: Sequence[str], *, model: str, timeout_s: float) -> EmbeddingReply: ...
+    async def embed(self, texts: Sequence[str], *, model: str, timeout_s: float) -> EmbeddingReply:
+        """Make one attempt for texts that fit one request.
+
+        Raises:
+            ProviderError: one of its subclasses, with ``billed`` set.
+        """
+        ...
 
     async def aclose(self) -> None: ...
 

@@ -46,10 +46,12 @@ class Counts:
 
     @property
     def total(self) -> int:
+        """All expectations, whatever became of them."""
         return self.passed + self.failed + self.error + self.not_judged + self.manual
 
     @property
     def decided(self) -> int:
+        """Those that passed or failed."""
         return self.passed + self.failed
 
 

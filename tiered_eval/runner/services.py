@@ -49,7 +49,9 @@ class RunServices(Services, Protocol):
     """What a run needs of its services beside asking: the bill, and an end."""
 
     @property
-    def prices(self) -> PriceBook: ...
+    def prices(self) -> PriceBook:
+        """What models cost."""
+        ...
 
     @property
     def spent_usd(self) -> Decimal:
@@ -57,12 +59,18 @@ class RunServices(Services, Protocol):
         ...
 
     @property
-    def provider_wait_s(self) -> float: ...
+    def provider_wait_s(self) -> float:
+        """Wall clock during which at least one call was open."""
+        ...
 
     @property
-    def warnings(self) -> tuple[str, ...]: ...
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong beside the verdicts, for the report."""
+        ...
 
-    def spend(self, *, avoided_pico: int | None) -> Spend: ...
+    def spend(self, *, avoided_pico: int | None) -> Spend:
+        """The bill so far, beside what was avoided, in pico-dollars."""
+        ...
 
     def open_at_once(self, tier: Tier) -> int:
         """Expectations of a tier that may wait for its model at once."""

@@ -85,6 +85,7 @@ def entries_of(raw: object) -> Sequence[Any] | None:
 def read_draft(
     entry: object, catalogue: Catalogue, scope: Scope, place: str, line: int | None
 ) -> Draft | None:
+    """One entry under ``expect`` in any of its forms; None where it is wrong, which is reported."""
     if not isinstance(entry, Mapping):
         return _named_only(entry, catalogue, scope, place, line)
     if "primitive" in entry:
@@ -319,6 +320,7 @@ class Settings:
         self._left = dict(draft.settings)
 
     def report(self, rule: str, message: str, fix: str, name: str) -> None:
+        """A problem with one setting, or with the whole draft where ``name`` is empty."""
         draft = self._draft
         line = line_of(draft.source, name, draft.line) if name else draft.line
         place = f"{self._place}.{name}" if name else self._place
@@ -329,6 +331,7 @@ class Settings:
         return self._scope.nearest(name, known)
 
     def report_unknown(self, name: str, options: tuple[str, ...], scorer: str | None) -> None:
+        """Nobody takes this setting; say which was probably meant."""
         known = (*options, *sorted(COMMON_SETTINGS), "value")
         meant = self.nearest(name, known)
         what = f"the scorer {scorer}" if scorer else f"the kind {self._draft.kind}"
@@ -348,6 +351,7 @@ class Settings:
         return self._left
 
     def flag(self, name: str, default: bool) -> bool:
+        """Take a yes or no. What is wrong is reported, here and below, and ``default`` stands in for it."""
         if name not in self._left:
             return default
         try:
@@ -357,6 +361,7 @@ class Settings:
             return default
 
     def text(self, name: str, default: str | None) -> str | None:
+        """Take a text."""
         if name not in self._left:
             return default
         try:
@@ -366,6 +371,7 @@ class Settings:
             return default
 
     def texts(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        """Take a text or a list of them, behind those of ``default``, each once."""
         if name not in self._left:
             return default
         raw = self._left.pop(name)
@@ -376,6 +382,7 @@ class Settings:
             return default
 
     def weight(self, default: float) -> float:
+        """Take the weight."""
         if "weight" not in self._left:
             return default
         try:
