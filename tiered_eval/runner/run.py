@@ -41,6 +41,7 @@ from tiered_eval.runner.evaluator import Evaluator, StopReason, new_run_id
 from tiered_eval.runner.services import RunServices
 from tiered_eval.scorecard import CardTally
 from tiered_eval.suite import load_suite
+from tiered_eval.suite.single import check_cases
 
 __all__ = ["Progress", "evaluate", "evaluate_sync"]
 
@@ -121,7 +122,7 @@ def _as_suite(suite: Suite | Iterable[Case] | str | Path) -> Suite:
         return suite
     if isinstance(suite, str | Path):
         return load_suite(Path(suite))
-    cases = tuple(suite)
+    cases = check_cases(suite)
     return Suite(
         name="cases",
         cases=cases,
