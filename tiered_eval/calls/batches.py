@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, TypeVar
 
 from tiered_eval.budget import Budget, Reservation
 from tiered_eval.calls.attempts import Attempts, exceeded
@@ -32,6 +33,8 @@ from tiered_eval.providers.base import BatchProvider, NeedsPreparation
 from tiered_eval.records import BatchItem, ModelReply
 
 __all__ = ["BatchedCalls"]
+
+T = TypeVar("T")
 
 QUIET_S = 2.0
 """A batch is submitted when nobody has come for so long."""
@@ -126,17 +129,30 @@ class BatchedCalls:
             The same as a call that is made alone.
         """
         await self._left_behind.adopt()
+        arrival = await self._within_deadline(self._travelled(job, distrusted))
+        return arrival if arrival is not None else await self._buy_alone(job, distrusted)
+
+    async def wait_for(self, keys: Sequence[str]) -> bool:
+        """Wait for batches under way that hold an answer under one of ``keys``; False where there is none.
+
+        Raises:
+            DeadlineReached: the run's time was up before.
+            ProviderError, ConfigError: such a batch cannot be fetched.
+        """
+        await self._left_behind.adopt()
+        return await self._within_deadline(self._landed(keys))
+
+    async def _within_deadline(self, waiting: Coroutine[Any, Any, T]) -> T:
         left_s = self._deadline_s()
         try:
             async with asyncio.timeout(None if left_s is None else max(0.0, left_s)) as limit:
-                arrival = await self._travelled(job, distrusted)
+                return await waiting
         except TimeoutError:
             if not limit.expired():
                 raise
             raise DeadlineReached(
                 "the time allowed for the run was used up while the vendor worked on a batch; the next run fetches it"
             ) from None
-        return arrival if arrival is not None else await self._buy_alone(job, distrusted)
 
     async def adopt_again(self) -> None:
         """Take over batches of processes that died while this run was under way."""
@@ -157,16 +173,10 @@ class BatchedCalls:
     # ── waiting for a batch ──────────────────────────────────────────────────────────────────────
 
     async def _travelled(self, job: Job[ModelReply], distrusted: bytes | None) -> Arrival:
-        ledger = await self._books.open()
-        for key in job.keys:
-            if (unreachable := self._left_behind.unreachable.get(key)) is not None:
-                raise unreachable.with_traceback(None)
-            if (trip := self._trip_of.get(key)) is not None:
-                await trip.landed.wait()
-                if trip.stranded is not None:
-                    raise trip.stranded.with_traceback(None)
-                if (found := ledger.find([key])) and distrusted is None:
-                    return found[key]
+        if await self._landed(job.keys) and distrusted is None:
+            ledger = await self._books.open()
+            if found := ledger.find(job.keys):
+                return next(iter(found.values()))
         if not self._is_used or distrusted is not None or job.request is None:
             return None
         if await self._provider(job.provider) is None:
@@ -175,6 +185,19 @@ class BatchedCalls:
         self._waiting.append(passenger)
         self._submit_soon()
         return await passenger.future
+
+    async def _landed(self, keys: Sequence[str]) -> bool:
+        """Wait until the batches that hold one of ``keys`` have landed; False where there is none."""
+        has_landed = False
+        for key in keys:
+            if (unreachable := self._left_behind.unreachable.get(key)) is not None:
+                raise unreachable.with_traceback(None)
+            if (trip := self._trip_of.get(key)) is not None:
+                await trip.landed.wait()
+                if trip.stranded is not None:
+                    raise trip.stranded.with_traceback(None)
+                has_landed = True
+        return has_landed
 
     async def _provider(self, prefix: str) -> BatchProvider | None:
         """The vendor's batches, ready to be used; None where it has none."""

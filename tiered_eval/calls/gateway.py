@@ -434,6 +434,13 @@ class Gateway:
             self._unusable += 1
             distrusted = got.seal
 
+    async def wait_for_batches(self, keys: Sequence[str]) -> bool:
+        """Wait for batches under way that hold an answer under one of ``keys``; False where there is none.
+
+        Raises what ``complete`` does.
+        """
+        return await self._batches.wait_for(keys)
+
     async def buy(self, job: Job[ModelReply], distrusted: bytes | None = None) -> Bought[ModelReply] | Kept:
         """Make a call, in a batch or attempt after attempt; or give the reply that another process bought meanwhile.
 
