@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -338,6 +338,7 @@ async def leave_behind(home: Path, vendor: Vendor, ask: Callable[[Gateway], Any]
     """A run that ends while its batch is under way."""
     clock = HandClock()
     vendor.batches.is_running = True
+    vendor.batches.reached.clear()
     async with vendor.gateway(home, hand_clock=clock, **more) as gateway:
         asking = asyncio.create_task(ask(gateway))
         await until_looked_at(vendor, clock)
@@ -345,7 +346,6 @@ async def leave_behind(home: Path, vendor: Vendor, ask: Callable[[Gateway], Any]
         await asyncio.wait({asking})
         assert any("not fetched yet" in warning for warning in gateway.statistics().warnings)
     vendor.batches.is_running = False
-    vendor.batches.reached.clear()
 
 
 async def test_the_next_run_fetches_what_was_left_behind(tmp_path: Path):
@@ -382,6 +382,35 @@ async def test_packs_that_were_left_behind_are_fetched(tmp_path: Path):
     assert verdicts(got) == ["met"] * 5
     assert (vendor.batches.sizes, sizes(vendor.single)) == ([1], [])
     check_books(tmp_path, vendor)
+
+
+async def test_what_was_packed_otherwise_before_is_not_asked_again(tmp_path: Path):
+    """The next run packs other questions together, or asks one that was alone: what travels is waited for all the same."""
+    vendor = Vendor()
+    parse = judgement_parser(response=RESPONSE)
+
+    def ask(claims: Sequence[str]) -> Callable[[Gateway], Any]:
+        return lambda gateway: all_of(
+            gateway.complete(question(claim), parse, models=[SMALL]) for claim in claims
+        )
+
+    await leave_behind(tmp_path / "alone", vendor, ask(CLAIMS[:1]), pack="auto")
+    async with vendor.gateway(tmp_path / "alone", pack="auto") as gateway:
+        first = await ask(CLAIMS[:3])(gateway)
+    await leave_behind(tmp_path / "packed", vendor, ask(CLAIMS[:3]), pack="auto")
+    async with vendor.gateway(tmp_path / "packed", pack="auto") as gateway:
+        second = await ask(CLAIMS[2:5])(gateway)
+
+    assert verdicts([*first, *second]) == ["met"] * 6
+    asked = [
+        [len(questions_in(item.request)) for item in batch.items.values()]
+        for batch in vendor.batches.batches.values()
+    ]
+    assert asked == [[0], [2], [3], [2]]
+
+
+async def all_of(asked: Iterable[Awaitable[Any]]) -> list[Any]:
+    return await asyncio.gather(*asked)
 
 
 async def test_a_run_without_batches_waits_for_one_that_was_left_behind(tmp_path: Path):

@@ -139,9 +139,18 @@ async def run(home: Path, server: LoopbackServer, vendor: str, **options: Any) -
     return found
 
 
-def batched(server: LoopbackServer) -> list[str]:
-    """What was asked in batches, each item as often as it was worked on."""
-    return [call.prompt.replace(call.nonce, "") for call in server.log if call.batch]
+def batched(server: LoopbackServer) -> list[tuple[str, str]]:
+    """(response, requirement) as often as it was asked in a batch, alone or in a pack."""
+    asked = []
+    for call in server.log:
+        if call.batch:
+            body = call.prompt.partition(f"DATA {call.nonce}\n")[2].partition(f"\nEND OF DATA {call.nonce}")[
+                0
+            ]
+            data = json.loads(body)
+            for question in data.get("questions", [data]):
+                asked.append((data["response"], *question["requirements"]))
+    return asked
 
 
 def alone(server: LoopbackServer) -> int:
@@ -193,7 +202,7 @@ async def test_packs_in_batches_survive_a_kill_during_the_resume_too(tmp_path: P
     assert third is not None
     assert (third["passed"], third["errors"]) == (CASES * EACH, {})
     asked = batched(server)
-    assert len(asked) == len(set(asked)) == CASES
+    assert len(asked) == len(set(asked)) == CASES * EACH
     assert alone(server) == 0
     with Ledger.open(tmp_path) as ledger:
         totals = ledger.totals()
