@@ -158,6 +158,25 @@ def test_the_page_on_architecture_shows_the_same_layers():
     assert shown == LAYERS
 
 
+def test_the_stations_of_the_data_exist():
+    """Each module that docs/architecture.md names as a station is there; ``a/b, c`` stands for ``a/b`` and ``a/c``."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    stations = page.partition("## The stations")[2].partition("\n## ")[0]
+    rows = [line.split("|")[2] for line in stations.splitlines() if line.startswith("| ")][1:]
+    named = []
+    for group in re.findall(r"`([^`]+)`", " ".join(rows)):
+        first, *others = group.rstrip("/").split(", ")
+        named += [first, *(f"{first.rpartition('/')[0]}/{name}" for name in others)]
+    gone = [
+        name
+        for name in named
+        if not any(PACKAGE.glob(name)) and not any(PACKAGE.glob(f"{name}.py")) and not any(ROOT.glob(name))
+    ]
+
+    assert len(rows) > 15
+    assert not gone
+
+
 def test_imports_go_down_the_layers_only():
     """No module imports from a higher layer, and modules of layer 2 do not know each other."""
     wrong = []
