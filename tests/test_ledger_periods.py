@@ -11,6 +11,7 @@ import pytest
 
 from tiered_eval.errors import LedgerError
 from tiered_eval.ledger import (
+    PROCESS_ENDED,
     Cap,
     Claim,
     Granted,
@@ -126,6 +127,22 @@ async def test_of_several_caps_the_one_that_cannot_be_waited_for_refuses(tmp_pat
     assert answer.on == "suite spent"
 
 
+async def test_money_of_a_killed_process_is_not_waited_for(tmp_path: Path):
+    """What it had reserved is unknown from the moment that somebody needs the room, not from the next opening on."""
+    cap = Cap(amount=100, period="day")
+    with Ledger.open(tmp_path, now=Calendar()) as ledger:
+        killed = Ledger.open(tmp_path, now=Calendar())
+        await killed.claim(claim_of("a"))
+        killed._writer.close()
+        killed._reader.close()
+        killed._owner.close(keep_name=True)
+
+        answer = await ledger.claim(claim_of("b", cap, run="second"))
+
+        assert answer == NoRoom(settled=0, unknown=60, reserved=0, cap=100, on="day 2026-11-30 (UTC)")
+        assert [call.why for call in ledger.unknown_calls()] == [PROCESS_ENDED]
+
+
 @pytest.mark.parametrize("end", ["settle", "charge", "lose", "unusable"])
 async def test_a_call_counts_for_the_day_of_its_claim(tmp_path: Path, end: str):
     """A call that ends after midnight stays on the day under whose cap it was let through."""
@@ -222,7 +239,7 @@ def test_a_newer_ledger_is_refused(tmp_path: Path):
 SPENDER = """
 import asyncio, sys
 from pathlib import Path
-from tiered_eval.ledger import Cap, Claim, Granted, Ledger
+from tiered_eval.ledger import PROCESS_ENDED, Cap, Claim, Granted, Ledger
 
 async def main(home, name):
     with Ledger.open(Path(home)) as ledger:

@@ -233,7 +233,7 @@ from pathlib import Path
 
 from tiered_eval.calls import Gateway
 from tiered_eval.errors import BudgetExceeded
-from tiered_eval.ledger import Ledger
+from tiered_eval.ledger import Cap, Ledger
 from tiered_eval.pricing import PriceBook
 from tiered_eval.records import ModelReply, Usage
 from tiered_eval.testing.scripted import make_request
@@ -278,6 +278,7 @@ async def main():
         prices=PriceBook({"scripted:small": {"input": 0, "output": 1}}),
         open_provider=lambda prefix: Vendor(),
         cap_usd=None if cap is None else Decimal(cap),
+        caps=tuple(Cap(amount=amount, period=period) for period, amount in options.get("caps", [])),
         concurrency=8,
     ) as gateway:
         ledger = await gateway.ledger()
@@ -468,4 +469,28 @@ def test_processes_that_share_a_scope_stay_under_one_cap(shop: Shop):
     assert billed <= 30
     assert billed >= 0.8 * 30
     assert answers.count("met") == billed
+    shop.check_books()
+
+
+@pytest.mark.parametrize("caps", [[("day", 30 * COST)], [("day", 40 * COST), ("month", 30 * COST)]])
+def test_processes_with_runs_of_their_own_share_the_cap_of_the_day(shop: Shop, caps: list[tuple[str, int]]):
+    """Three runs at once, one of them killed on its way: together they stay under the tightest cap, and use it."""
+    processes = [
+        shop.start(
+            run=f"run-{number}",
+            caps=caps,
+            questions=list(range(number * 100, number * 100 + 24)),
+            **({"die_at": "sent", "die_after": 5} if number == 0 else {}),
+        )
+        for number in range(3)
+    ]
+    processes[0].communicate(timeout=60)
+
+    answers = [answer for process in processes[1:] for answer in shop.finish(process)]
+
+    with Ledger.open(shop.home) as ledger:
+        totals = ledger.totals()
+    assert shop.asked().total() <= 30
+    assert totals.settled + totals.unknown >= 0.8 * 30 * COST
+    assert answers.count("refused") > 0
     shop.check_books()

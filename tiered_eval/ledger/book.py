@@ -39,7 +39,15 @@ from tiered_eval.ledger.entries import (
 )
 from tiered_eval.ledger.files import connect, open_checked, write_witness
 from tiered_eval.ledger.flows import FLOWS, Flow
-from tiered_eval.ledger.moving import MOVE_TO_LOST, PROCESS_ENDED, lose_all_of, lose_orphans, move, room_for
+from tiered_eval.ledger.moving import (
+    MOVE_TO_LOST,
+    PROCESS_ENDED,
+    lose_all_of,
+    lose_dead,
+    lose_orphans,
+    move,
+    room_for,
+)
 from tiered_eval.ledger.owner import Owner, is_alive
 from tiered_eval.ledger.reading import RUNS, kept_from_row, run_from_row
 from tiered_eval.ledger.replies import PAGE_OF_REPLIES, add_replies, forget_replies
@@ -385,6 +393,9 @@ class Ledger:
                 return answer
         at = self._now()
         room = room_for(connection, claim, at)
+        if room is not None and room.reserved and lose_dead(connection, self._locks, at):
+            # What a killed process had reserved would be waited for for ever.
+            room = room_for(connection, claim, at)
         if room is not None:
             return room
         questions = ((claim.key, claim.kind), *claim.others)

@@ -13,7 +13,7 @@ from tiered_eval.ledger.entries import Claim, NoRoom
 from tiered_eval.ledger.owner import is_alive, remove_dead_locks
 from tiered_eval.ledger.periods import find_full, label_of
 
-__all__ = ["MOVE_TO_LOST", "PROCESS_ENDED", "lose_all_of", "lose_orphans", "move", "room_for"]
+__all__ = ["MOVE_TO_LOST", "PROCESS_ENDED", "lose_all_of", "lose_dead", "lose_orphans", "move", "room_for"]
 
 PROCESS_ENDED = "its process ended"
 """Why the calls in flight of a killed process are unknown."""
@@ -44,15 +44,21 @@ def lose_all_of(connection: sqlite3.Connection, owner: str, at: str, why: str) -
     connection.execute(f"DELETE FROM call WHERE {where}", (owner,))
 
 
+def lose_dead(connection: sqlite3.Connection, locks: Path, at: str) -> bool:
+    """Whatever processes that are no more had in flight may have been billed; was there anything?"""
+    owners = connection.execute("SELECT DISTINCT owner FROM call WHERE state = 'reserved'").fetchall()
+    # What travels in a batch is at the vendor, and can still be fetched.
+    dead = [owner for (owner,) in owners if not batches.is_batch(owner) and not is_alive(locks, owner)]
+    for owner in dead:
+        lose_all_of(connection, owner, at, PROCESS_ENDED)
+    return bool(dead)
+
+
 def lose_orphans(connection: sqlite3.Connection, locks: Path, at: str) -> None:
     """Book the calls in flight of processes that are no more as unknown, in a transaction of its own."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        owners = connection.execute("SELECT DISTINCT owner FROM call WHERE state = 'reserved'").fetchall()
-        # What travels in a batch is at the vendor, and can still be fetched.
-        dead = [owner for (owner,) in owners if not batches.is_batch(owner) and not is_alive(locks, owner)]
-        for owner in dead:
-            lose_all_of(connection, owner, at, PROCESS_ENDED)
+        lose_dead(connection, locks, at)
         connection.execute("COMMIT")
     except (sqlite3.Error, OSError):
         connection.execute("ROLLBACK")
