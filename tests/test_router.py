@@ -62,7 +62,7 @@ SHAPES = [
     ("state-of-the-art", "name", "hyphens without digits"),
     ("7 Eleven", "name", "a name that begins with a number"),
     ("10 Downing Street", "name", "an address"),
-    ("007", "name", "leading zeros: no number, and no letters"),
+    ("007", "identifier", "leading zeros: no number, and one written form"),
     ("one", "name", "more often a pronoun"),
     ("the May 2026 report", "name", "a date in a name"),
     ("not only cheap", "name", "an idiom that denies nothing"),

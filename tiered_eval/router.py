@@ -175,9 +175,10 @@ def _common_shape(expectation: Expectation) -> Shape:
 _QUOTED = re.compile(r"""(['"`“‘«]).+(['"`”’»])""", re.DOTALL)
 _URL = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.-]+", re.IGNORECASE)
 _CODE = re.compile(
-    r"(?=\S*\d)(?=\S*[^\W\d_])\S+|\S*[^\W_]_[^\W_]\S*|[a-z]+[A-Z]\w*(?:\(\))?|\w+\(\)|[\w.-]*[\\/][\w./\\-]+"
+    r"(?=\S*\d)(?=\S*[^\W\d_])\S+|\S*[^\W_]_[^\W_]\S*|[a-z]+[A-Z]\w*(?:\(\))?|\w+\(\)|(?:[A-Za-z]:)?[\w.-]*[\\/][\w./\\-]+"
+    r"|[\w-]+(?:\.[\w-]+)*\.[a-z][a-z0-9]+|\d+(?:\.\d+){2,}|0\d+|[A-Za-z](?:\+\+|#)"
 )
-"""Letters with digits, snake_case, camelCase, a call, or a path; never with a space inside."""
+"""Letters with digits, snake_case, camelCase, a call, a path, a file, a host, a version, "007" or "C++"; no space inside."""
 _SERIAL = re.compile(r"([A-Z]{2,})-[0-9]+")
 """Most identifiers: capitals, a hyphen, digits. No number is written so, but a month and a number word can stand there."""
 _NO_SERIES = WORDS.union(MONTHS)

@@ -9,7 +9,9 @@ First step of nearly every route. Searches in the folded response (``text.normal
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from itertools import islice
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
@@ -92,9 +94,40 @@ def _check_bounded(needle: str, folded: Normalised, subject: Subject) -> Outcome
         start = text.find(needle, start + 1)
     if doubtful is not None:
         return doubtful
+    if start < 0 and (variant := _other_joiners(needle, text)):
+        return Outcome("unsure", f"written otherwise: {variant!r}")
     if start >= 0:
         return Outcome("unsure", f"too often a part of something longer, such as {piece_of!r}")
     return _ABSENT if piece_of is None else Outcome("fail", f"only as a part of {piece_of!r}", 0.0)
+
+
+def _other_joiners(needle: str, text: str) -> str | None:
+    """The identifier with another joiner, or none: "PO 4471", or "PO-" and "4471" on two lines. It may be the same."""
+    tail = needle[len(needle.rstrip("0123456789")) :]
+    if not tail or tail not in text:
+        return None  # most identifiers that are not there: nothing of them is
+    written = _joined_otherwise(needle)
+    if written is None:
+        return None
+    others = (found[0] for found in islice(written.finditer(text), _MOST_LOOKED_AT))
+    return next((other for other in others if other != needle), None)
+
+
+_PIECES = re.compile(r"[^\W\d_]+|\d+")
+_VERSION = re.compile(r"v(\d+(?:\.\d+)+)")
+_IDENTIFIER = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+
+
+@lru_cache(maxsize=1024)
+def _joined_otherwise(needle: str) -> re.Pattern[str] | None:
+    """A pattern for an identifier of letters and digits with other joiners; None for what is no such identifier."""
+    if version := _VERSION.fullmatch(needle):
+        return re.compile(rf"\b(?:version|ver\.?|release) ?{re.escape(version[1])}(?![\w-]|\.\w)")
+    pieces = _PIECES.findall(needle)
+    if len(pieces) < 2 or pieces[0].isdigit() or _IDENTIFIER.fullmatch(needle) is None:
+        return None
+    joined = r"(?:-\s|[-\s_.]|\s?#|)".join(map(re.escape, pieces))
+    return re.compile(rf"(?<![\w.-]){joined}(?![\w-]|\.\w)")
 
 
 def _judged(folded: Normalised, start: int, end: int, subject: Subject, edges: Edges) -> Outcome:

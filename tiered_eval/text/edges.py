@@ -53,11 +53,32 @@ def edges_at(folded: Normalised, start: int, end: int) -> Edges:
         return _CLEAN
     left = _left(folded, start, end)
     right = _right(folded, start, end)
+    if "clean" in (left, right) and _is_address(text, start, end):
+        left, right = _left_of_address(text, start, left), _right_of_address(text, end, right)
     state = max(left, right, key=_SEVERITY.__getitem__)
     return _CLEAN if state == "clean" else Edges(state, _around(folded, start, end))
 
 
 _NOTHING_AFTER = ("", " ")
+
+
+def _is_address(text: str, start: int, end: int) -> bool:
+    return text.find("://", start, end) >= 0 or text.startswith("www.", start)
+
+
+def _left_of_address(text: str, start: int, found: State) -> State:
+    """``?u=https://...`` is another address, which hands this one on."""
+    return (
+        "doubtful"
+        if text[start - 1 : start] in ("=", "/", "&", "?") and found == "clean" and start
+        else found
+    )
+
+
+def _right_of_address(text: str, end: int, found: State) -> State:
+    """A path, a query or a part of the page behind an address makes it another one."""
+    goes_on = text[end : end + 1] in ("/", "?", "#", "&", "=") and _is_word(text[end + 1 : end + 2] or " ")
+    return "doubtful" if goes_on and found == "clean" else found
 
 
 def _right(folded: Normalised, start: int, end: int) -> State:
@@ -77,6 +98,8 @@ def _right(folded: Normalised, start: int, end: int) -> State:
         return "open" if end - start <= 2 else "doubtful"
     if not _is_word(beyond):
         return "clean"
+    if outer in ":/" and beyond.isdigit() and _is_dotted(text[start:end]):
+        return "doubtful"  # the port or the network of an address
     token = text[start:end].rpartition(" ")[2]
     if outer == "." and folded.quote(end + 1, end + 2).isupper():
         return "doubtful"  # a lost space, or a part of the name
@@ -91,7 +114,8 @@ def _left(folded: Normalised, start: int, end: int) -> State:
     if not _is_word(inner):
         return "open" if inner in "-+" and _is_word(outer) else "clean"
     if _is_word(outer):
-        return "clean" if _is_parted(outer, inner) else "open"
+        is_version = outer == "v" and not _is_word(beyond) and _is_dotted(text[start:end])
+        return "clean" if is_version or _is_parted(outer, inner) else "open"
     if not _is_word(beyond):
         # "-45" may be a bullet or a sign.
         is_sign = outer == "-" and inner.isdigit() and not _is_long_dash(folded, start - 1)
@@ -110,6 +134,8 @@ def _joined(
     folded: Normalised, joiner: str, inner: str, beyond: str, place: int, *, is_identifier: bool
 ) -> State:
     """A single character of punctuation stands between the match and another word."""
+    if joiner == "&" and is_identifier:
+        return "doubtful"  # "?ref=PO-4471&x=1"
     if joiner in "@&_":
         return "open"
     if joiner in ",:":
@@ -121,7 +147,7 @@ def _joined(
     if joiner == ".":
         return "open" if is_identifier else "doubtful"
     if joiner in "/\\" and is_identifier:
-        return "open" if beyond.isdigit() else "doubtful"
+        return "open" if beyond.isdigit() and inner.isdigit() else "doubtful"
     return "clean"
 
 
@@ -129,6 +155,11 @@ def _is_word(character: str) -> bool:
     if character.isalnum() or character == "_":
         return True
     return character > "\x7f" and unicodedata.category(character).startswith("M")
+
+
+def _is_dotted(token: str) -> bool:
+    """A version or an address: "1.4.2"."""
+    return token.count(".") > 1 and token.replace(".", "").isdigit()
 
 
 def _has_digit(token: str) -> bool:
