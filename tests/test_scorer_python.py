@@ -10,6 +10,7 @@ from tests.scoring import state, verdict
 from tiered_eval import evaluate_sync, load_suite
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, SuiteError
+from tiered_eval.runner import plan
 
 CODE = """
 def says(response, context):
@@ -25,6 +26,9 @@ def asked(response, context):
 
 def broken(response, context):
     raise ValueError("no luck")
+
+def leaves(response, context):
+    raise SystemExit(0)
 
 NUMBER = 5
 """
@@ -94,6 +98,16 @@ def test_code_is_refused_unless_it_is_allowed(tmp_path: Path):
 
     with pytest.raises(SuiteError, match="--allow-code"):
         load_suite(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["broken", "leaves"])
+def test_a_plan_goes_on_whatever_a_function_does(name: str, tmp_path: Path):
+    """A function that raises, or would end the program with 0, is counted as a check that cannot be made."""
+    (tmp_path / "suite.yaml").write_text(SUITE.replace("broken", name))
+
+    made = plan(load_suite(tmp_path, allow_code=True))
+
+    assert (made.expectations, made.errors) == (1, 1)
 
 
 def test_a_function_that_raises_is_an_error_with_its_traceback(tmp_path: Path):

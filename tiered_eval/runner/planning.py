@@ -155,7 +155,7 @@ def plan(
             begun: Verdict | OpenExpectation | None
             try:
                 begun = checker.begin(expectation, subject)
-            except Exception:  # noqa: BLE001  # a check that cannot be made is an error verdict of the run, no end of a plan
+            except (Exception, SystemExit):  # noqa: BLE001  # the run makes an error verdict of it; a plan goes on
                 begun = None
             if begun is None:
                 errors += 1
