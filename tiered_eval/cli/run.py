@@ -45,7 +45,12 @@ __all__ = ["run"]
     show_default=True,
     help="Judge by the vendors' batches: half the price, within a day. auto: when --max-time is 2h or more.",
 )
-@click.option("--max-cost", type=USD, metavar="USD", help="Never spend more than this, retries included.")
+@click.option(
+    "--max-cost",
+    type=USD,
+    metavar="USD",
+    help="Never spend more than this, retries included. $TIERED_EVAL_DAILY_CAP and $TIERED_EVAL_MONTHLY_CAP cap all runs of the home.",
+)
 @click.option("--max-time", type=DURATION, metavar="TIME", help="End after this time, such as 90s or 6m.")
 @click.option(
     "--gate", metavar="GATE", help="What must hold, such as 'partial>=0.95' (default: all cases pass)."
