@@ -129,6 +129,26 @@ STATED = [
     ("PO-4471", "PO-4470/PO-4471", "one of two beside a slash"),
     ("192.168.0.1", "It listens at 192.168.0.1:80.", "an address with its port"),
 ]
+SCANNED = [
+    ("Logistics", "Logisticsberg GmbH", "another name"),
+    ("Harbour Logistics", "Harbour Logisticsberg", "the last word goes on"),
+    ("The contract was signed", "The contract was resigned", "a longer word"),
+    ("The contract was signed", "The contract was assigned", "a longer word"),
+    ("Payment is due", "Payment is overdue", "a longer word"),
+    ("The contract ends in May", "The contract ends in March", "another month"),
+    ("net 45", "not 45", "a denial came in"),
+    ("now valid", "not valid", "a denial came in"),
+    ("$45", "€45", "another currency"),
+    ("45%", "45", "the percent sign is gone"),
+    ("DOC-2025-118", "DOC-2025-113", "another digit"),
+    ("legal", "illegal", "the opposite"),
+]
+READABLE = [
+    ("The contract ends in May", "Thc conlract cnds in May", "letters misread"),
+    ("Invoice total 145.00", "lnvoice tota1 145.00", "letters misread"),
+    ("DOC-2025-118", "D0C-2O25-118", "letters for digits"),
+    ("Harbour Logistics", "Harbour Logist1cs GmbH", "another word behind it"),
+]
 PLAIN = [
     ("45", "It is 45 days, not 30.", "stated", "the other one is denied"),
     ("45", "not 30 days but 45 days", "stated", "corrected to it"),
@@ -199,3 +219,19 @@ async def test_plain_cases_are_decided(
     verdict = await evaluator.check("must-contain", value, response=response)
 
     assert verdict.state == ("pass" if truth == "stated" else "fail"), why
+
+
+@pytest.mark.parametrize(("value", "response", "why"), SCANNED)
+async def test_another_text_is_no_misread_one(evaluator: Evaluator, value: str, response: str, why: str):
+    """A scan that reads as something else is no silent pass."""
+    verdict = await evaluator.check("must-contain", value, response=response, scanned=True)
+
+    assert verdict.state != "pass", why
+
+
+@pytest.mark.parametrize(("value", "response", "why"), READABLE)
+async def test_a_misread_text_is_accepted(evaluator: Evaluator, value: str, response: str, why: str):
+    """Doubt about other texts costs no misread one."""
+    verdict = await evaluator.check("must-contain", value, response=response, scanned=True)
+
+    assert verdict.state == "pass", why

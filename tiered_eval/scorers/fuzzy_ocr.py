@@ -103,10 +103,41 @@ def _objection(reading: Reading, folded: Normalised) -> str | None:
         edges = edges_at(folded, *reading.span)
         if edges.state == "open":
             return f"a part of {edges.around!r}"
+    if _goes_on(reading):
+        return "a word of it goes on"
+    if sign := _other_sign(reading):
+        return sign
     has_digit = any(glyph.isdigit() for glyph in literal.glyphs)
     if is_one_token and has_digit and max(reading.costs) >= 1.0:
         return "a letter of the identifier is another one"
     return find_word_fault(reading)
+
+
+def _goes_on(reading: Reading) -> bool:
+    """Do letters follow the last word without a space? A lost space is as likely as a longer name."""
+    last = reading.window[1]
+    text, end = reading.page.text, reading.page.spans[last][1]
+    return (
+        reading.literal.text[-1:].isalpha()
+        and text[end : end + _LONGER].isalpha()
+        and len(text) >= end + _LONGER
+    )
+
+
+def _other_sign(reading: Reading) -> str | None:
+    """Glyphs are letters and digits; a percent sign or a currency is looked for in the text itself."""
+    first, last = reading.window
+    page = reading.page
+    around = page.text[max(0, page.spans[first][0] - 3) : page.spans[last][1] + 3]
+    literal = reading.literal.text
+    if "%" in literal and "%" not in around:
+        return "its percent sign is not there"
+    ours, theirs = _CURRENCIES.intersection(literal), _CURRENCIES.intersection(around)
+    return "another currency stands there" if ours and theirs and not ours & theirs else None
+
+
+_LONGER = 3
+_CURRENCIES = frozenset("$€£¥")
 
 
 def _doubt(reading: Reading, subject: Subject, start: int, end: int) -> str | None:

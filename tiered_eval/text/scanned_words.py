@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from tiered_eval.text.antonyms import are_opposed
+from tiered_eval.text.dates import MONTHS
 from tiered_eval.text.idf import idf, most
 from tiered_eval.text.polarity import Cue, find_cues
 from tiered_eval.text.scans import Reading
@@ -44,7 +45,10 @@ def _denial_fault(reading: Reading) -> str | None:
     first, last = reading.window
     start, end = page.spans[first][0], page.spans[last][1]
     partners = set(reading.partners)
-    for cue in _denials(page.text[start:end]):
+    on_page = _denials(page.text[start:end])
+    if len(on_page) > len(_denials(reading.literal.text)):
+        return "a denial stands in it"
+    for cue in on_page:
         inside = [
             place for place in range(first, last + 1) if cue.start <= page.spans[place][0] - start < cue.end
         ]
@@ -56,15 +60,30 @@ def _denial_fault(reading: Reading) -> str | None:
 def _word_fault(reading: Reading) -> str | None:
     for word in _WORD.finditer(reading.literal.text):
         cost, length = reading.cost_of(*word.span())
-        if cost < 1.0 or word.group() in FUNCTION_WORDS:
+        if word.group() in FUNCTION_WORDS:
             continue
         read = _words_read(reading, *word.span())
+        if _is_longer_word(word.group(), read) or _is_other_month(word.group(), read):
+            return f"it reads {read!r} for {word.group()!r}"
+        if cost < 1.0:
+            continue
         if _is_other_word(word.group(), read, cost / length, length):
             return f"it reads {read!r} for {word.group()!r}"
         is_clean = reading.noise - cost <= _CLEAN_LINE * (len(reading.costs) - length)
         if length >= _GONE_GLYPHS and cost >= _GONE * length and is_clean:
             return f"{word.group()!r} is not there"
     return None
+
+
+def _is_longer_word(word: str, read: str) -> bool:
+    """Is it a word of the language that only holds the one looked for: "resigned" for "signed"?"""
+    if len(read) < len(word) + 2 or len(word) < _GONE_GLYPHS or not word.isalpha():
+        return False
+    return (read.endswith(word) or read.startswith(word)) and stem(read) != stem(word) and _is_known(read)
+
+
+def _is_other_month(word: str, read: str) -> bool:
+    return word in MONTHS and read in MONTHS and MONTHS[word] != MONTHS[read]
 
 
 def _is_other_word(word: str, read: str, misread: float, length: int) -> bool:
