@@ -24,7 +24,7 @@ from tiered_eval.cli.import_suite import import_suite
 from tiered_eval.cli.label import label
 from tiered_eval.cli.ledger import ledger
 from tiered_eval.cli.lint import lint
-from tiered_eval.cli.output import allow_any_text, complain, log_to_stderr
+from tiered_eval.cli.output import allow_any_text, complain, hold_streams, log_to_stderr
 from tiered_eval.cli.plan import plan
 from tiered_eval.cli.run import run
 from tiered_eval.cli.scorers import scorers
@@ -83,6 +83,7 @@ for _command in (
 
 def run_app(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; errors become messages."""
+    hold_streams()
     allow_any_text()
     log_to_stderr(0)
     try:
@@ -93,6 +94,10 @@ def run_app(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted")
         return 130
+    except SystemExit as error:
+        # No command ends so: it is code of a suite or of a package, and its 0 must not read as "the gate is met".
+        complain(f"some code ended the program with exit code {error.code}; nothing was decided by that")
+        return 70
     except Exception as error:  # noqa: BLE001  # the edge of the program: Python's own exit code for it, 1, means "gate not met"
         cause = _single(error)
         if isinstance(cause, TieredEvalError):

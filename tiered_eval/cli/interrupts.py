@@ -13,6 +13,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any
@@ -57,5 +58,6 @@ class Interrupts:
             return
         self._received = number
         # A handler may not use the buffered streams: it can interrupt a write to them.
-        os.write(2, b"tiered-eval: stopping, calls in flight get a few seconds; once more ends at once\n")
+        with suppress(OSError):  # a log that is full or gone
+            os.write(2, b"tiered-eval: stopping, calls in flight get a few seconds; once more ends at once\n")
         self._loop.call_soon_threadsafe(self.stop.set)

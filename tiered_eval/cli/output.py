@@ -1,8 +1,8 @@
 """The two streams, and what may go onto them.
 
 The one idea: this is the last place that text passes, so keys are hidden here and, inside a GitHub job, no line
-that someone else wrote can be a workflow command. A reader that went away (``| head``) ends the printing, not the
-run.
+that someone else wrote can be a workflow command. A reader that went away (``| head``), a closed stream and a log
+on a full disk end the printing, not the run, and change no exit code.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ __all__ = [
     "allow_any_text",
     "complain",
     "has_colour",
+    "hold_streams",
     "is_terminal",
     "log_to_stderr",
     "say",
@@ -28,6 +29,8 @@ __all__ = [
     "width_of",
 ]
 
+_LAST_STREAM = 2
+"""The number of standard error."""
 PLAIN_WIDTH = 120
 """Columns where nobody says how many there are: logs of CI systems."""
 
@@ -67,6 +70,16 @@ def width_of(stream: TextIO) -> int:
     return max(40, min(160, shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns))
 
 
+def hold_streams() -> None:
+    """Let closed streams take everything, and keep their numbers: the next file opened would else be the log."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _LAST_STREAM:
+        pass
+    os.close(number)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # open as long as the process
+
+
 def allow_any_text() -> None:
     """Let the streams replace what their encoding cannot hold, instead of failing on it."""
     for stream in (sys.stdout, sys.stderr):
@@ -99,6 +112,8 @@ def _put(stream: TextIO, text: str) -> None:
     try:
         stream.write(text if text.endswith("\n") else text + "\n")
         stream.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # From https://docs.python.org/3/library/signal.html#note-on-sigpipe: what is still buffered goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+            complain(f"cannot print: {error.strerror or error}")

@@ -62,7 +62,7 @@ def call_python(name: str, *, allow_code: bool) -> Any:
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
-        found: Any = import_module(module_name)
+        found: Any = _imported(module_name)
         for part in path.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError, SyntaxError) as fault:
@@ -78,6 +78,16 @@ def call_python(name: str, *, allow_code: bool) -> Any:
     return _made_by_author(found) if callable(found) else found
 
 
+def _imported(module_name: str) -> Any:
+    """The module; what its own code raises is told as a fault of the suite, a missing one as an ImportError."""
+    try:
+        return import_module(module_name)
+    except (ImportError, SyntaxError):
+        raise
+    except (Exception, SystemExit) as fault:
+        raise _code_failed(fault) from fault
+
+
 def _made_by_author(make: Callable[[], T]) -> T:
     """What foreign code makes.
 
@@ -86,12 +96,19 @@ def _made_by_author(make: Callable[[], T]) -> T:
     """
     try:
         return make()
-    except Exception as fault:  # foreign code may raise anything, and all of it is a fault of the suite
-        frames = traceback.extract_tb(fault.__traceback__)[1:]
-        place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-        raise Unreadable(
-            line=None,
-            rule="suite-code-failed",
-            message=f"its code raised {type(fault).__name__}: {fault}{place}",
-            fix="run the function by itself to see the whole traceback",
-        ) from fault
+    except (
+        Exception,
+        SystemExit,
+    ) as fault:  # foreign code may raise anything, and all of it is a fault of the suite
+        raise _code_failed(fault) from fault
+
+
+def _code_failed(fault: BaseException) -> Unreadable:
+    frames = traceback.extract_tb(fault.__traceback__)[1:]
+    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return Unreadable(
+        line=None,
+        rule="suite-code-failed",
+        message=f"its code raised {type(fault).__name__}: {fault}{place}",
+        fix="run the function by itself to see the whole traceback",
+    )

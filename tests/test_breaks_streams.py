@@ -1,0 +1,64 @@
+"""Streams that are closed or full, and code that exits: the exit code is still that of the run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SUITE = """
+name: streams
+cases:
+  - {id: a, response: PO-4471 is open., expect: [{must-contain: PO-4471}]}
+"""
+
+
+def run(
+    folder: Path, redirections: str = "", suite: str = "suite.yaml", options: str = ""
+) -> tuple[int, str]:
+    """The exit code of a run by a shell, and what it printed on both streams."""
+    (folder / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    command = f'"$0" -m tiered_eval run {suite} --embedder none --home home {options} {redirections}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable], cwd=folder, capture_output=True, text=True, timeout=60
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("redirections", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_a_closed_stream_changes_no_exit_code(redirections: str, tmp_path: Path):
+    """A service without streams gets the answer of the run, and its files are whole."""
+    code, printed = run(tmp_path, redirections)
+
+    assert code == 0, printed
+    assert "unforeseen" not in printed
+    [report] = tmp_path.glob("home/runs/*/report.json")
+    assert report.read_bytes().startswith(b"{")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("redirections", ["2>/dev/full"])
+def test_a_full_stream_changes_no_exit_code(redirections: str, tmp_path: Path):
+    """A log on a full disk must not look like a gate that is not met."""
+    code, printed = run(tmp_path, redirections)
+
+    assert code == 0, printed
+    assert "unforeseen" not in printed
+
+
+@pytest.mark.parametrize("where", ["at import", "in the function", "while it yields"])
+def test_a_suite_that_exits_is_never_green(where: str, tmp_path: Path):
+    """``sys.exit(0)`` in the code of a suite is a fault of the suite."""
+    text = {
+        "at import": "raise SystemExit(0)\n",
+        "in the function": "def cases():\n    raise SystemExit(0)\n",
+        "while it yields": "def cases():\n    yield from ()\n    raise SystemExit(0)\n",
+    }
+    (tmp_path / "exits.py").write_text(text[where], encoding="utf-8")
+
+    code, printed = run(tmp_path, suite="exits:cases", options="--allow-code")
+
+    assert code == 2, printed
+    assert "exits" in printed
