@@ -55,6 +55,7 @@ class HumanVerdicts:
             case_id=case.id,
             expectation_id=expectation.id,
             kind=expectation.claim,
+            expected=expectation.expected,
             state=first.verdict,
             reason=f"judged by {who}" + (f": {comment}" if comment else ""),
             scorer=BY_PEOPLE,

@@ -18,6 +18,9 @@ Value: TypeAlias = Any
 
 Match: TypeAlias = Literal["any", "all"]
 
+EXPECTED_SHOWN = 200
+"""Characters of what is expected that a verdict carries into the reports."""
+
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -28,6 +31,12 @@ def _nothing() -> Mapping[str, Any]:
 
 def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=_plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +87,19 @@ class Expectation:
     def claim(self) -> str:
         """The kind as its author wrote it, ``not-`` included."""
         return f"not-{self.kind}" if self.negated else self.kind
+
+    @property
+    def expected(self) -> str:
+        """What it is about, for reports: the values, with their unit and field; cut to 200 characters."""
+        shown = " / ".join(_in_words(value) for value in self.values if value is not None)
+        if self.options:
+            for name in ("unit", "currency"):
+                if name in self.options:
+                    shown = f"{shown} {self.options[name]}"
+            path = self.options.get("field")
+            if path is not None and shown != path:
+                shown = f"{path}: {shown}" if shown else str(path)
+        return shown if len(shown) <= EXPECTED_SHOWN else f"{shown[: EXPECTED_SHOWN - 1]}…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,8 @@ def verdict_to_json(verdict: Verdict) -> Json:
         "state": verdict.state,
         "reason": verdict.reason,
     }
+    if verdict.expected:
+        data["expected"] = verdict.expected
     if verdict.tier is not None:
         data["tier"] = verdict.tier
     if verdict.scorer is not None:
@@ -111,6 +113,7 @@ def verdict_from_json(data: Mapping[str, Any], case_id: str) -> Verdict:
         kind=data["kind"],
         state=data["state"],
         reason=data["reason"],
+        expected=get("expected", ""),
         tier=get("tier"),
         scorer=get("scorer"),
         score=get("score"),

@@ -93,6 +93,8 @@ class Verdict:
     kind: str
     state: State
     reason: str
+    expected: str = ""
+    """What was looked for, in few words; see ``Expectation.expected``."""
     tier: Tier | None = None
     """The tier that settled it; None when none did."""
     scorer: str | None = None

@@ -58,7 +58,7 @@ def _title(verdict: Verdict) -> str:
 
 
 def _message(verdict: Verdict) -> str:
-    message = one_line(f"{verdict.kind}: {verdict.reason}", 240)
+    message = one_line(f"{wording.claim_words(verdict)}: {verdict.reason}", 240)
     if verdict.evidence is not None:
         message += f" — “{one_line(verdict.evidence.quote)}”"
     return message

@@ -101,7 +101,7 @@ def _case(result: CaseResult) -> str:
 
 def _outcome(verdict: Verdict) -> str:
     """The element that says how it ended; nothing for a pass."""
-    message = _attribute(verdict.reason, MESSAGE_LIMIT)
+    message = _attribute(_message(verdict), MESSAGE_LIMIT)
     if verdict.state == "fail":
         evidence = verdict.evidence.quote if verdict.evidence else verdict.reason
         return f'<failure message={message} type="fail">{_text(evidence, DETAIL_LIMIT)}</failure>'
@@ -118,9 +118,14 @@ def _outcome(verdict: Verdict) -> str:
     return ""
 
 
+def _message(verdict: Verdict) -> str:
+    """The reason, after what was looked for: the page of a CI system shows no suite."""
+    return f"{wording.claim_words(verdict)}: {verdict.reason}" if verdict.expected else verdict.reason
+
+
 def _detail(verdict: Verdict) -> str:
     """Which check settled it, and the checks before."""
-    lines = [f"{verdict.state}: {verdict.reason}"]
+    lines = [f"{verdict.state}: {_message(verdict)}"]
     if verdict.scorer:
         lines.append(f"settled by {verdict.scorer} ({verdict.tier})")
     if verdict.model:

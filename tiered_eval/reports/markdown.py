@@ -160,7 +160,7 @@ def _worst(report: Report) -> Iterator[str]:
 
 def _worst_row(verdict: Verdict) -> tuple[str, ...]:
     evidence = verdict.evidence.quote if verdict.evidence else ""
-    claim = f"{verdict.expectation_id} {verdict.kind}"
+    claim = f"{verdict.expectation_id} {wording.claim_words(verdict)}"
     return (verdict.case_id, claim, verdict.scorer or "–", verdict.reason, evidence)
 
 

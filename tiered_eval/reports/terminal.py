@@ -231,7 +231,7 @@ def _print_trail(console: Console, verdict: Verdict) -> None:
 
 def _how(verdict: Verdict) -> Iterable[str]:
     """What was claimed, and which check settled it."""
-    yield one_line(verdict.kind, 40)
+    yield wording.claim_words(verdict)
     if verdict.scorer:
         yield one_line(verdict.scorer, 40)
     if verdict.score is not None:

@@ -16,6 +16,7 @@ from tiered_eval.reports.untrusted import one_line
 __all__ = [
     "busy_tiers",
     "cap_usd",
+    "claim_words",
     "counts_line",
     "duration",
     "figure_line",
@@ -208,6 +209,12 @@ def next_steps(report: Report, *, folder: str | None = None) -> list[str]:
     if not steps:
         steps.append("Nothing: everything was decided and passed.")
     return steps
+
+
+def claim_words(verdict: Verdict, limit: int = 80) -> str:
+    """What was claimed: the kind, and what was looked for."""
+    kind = one_line(verdict.kind, 40)
+    return f"{kind} “{one_line(verdict.expected, limit)}”" if verdict.expected else kind
 
 
 def _unfinished_steps(report: Report) -> Iterator[str]:
