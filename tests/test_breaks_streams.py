@@ -62,3 +62,24 @@ def test_a_suite_that_exits_is_never_green(where: str, tmp_path: Path):
 
     assert code == 2, printed
     assert "exits" in printed
+
+
+def test_an_interruption_while_commands_are_imported_shows_no_traceback(tmp_path: Path):
+    """Ctrl-C in the first tenths of a second ends with its own exit code."""
+    (tmp_path / "tiered_eval_first.py").write_text(
+        "import sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'tiered_eval.cli.plan':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from tiered_eval.cli import main\n"
+        "main(['--version'])\n",
+        encoding="utf-8",
+    )
+
+    done = subprocess.run(
+        [sys.executable, "tiered_eval_first.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+
+    assert (done.returncode, done.stderr) == (130, "")

@@ -11,9 +11,11 @@ import json
 import os
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import overload
 
+from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult
 from tiered_eval.records.codec import case_result_from_json, case_result_to_json
 
@@ -26,9 +28,12 @@ class ResultsFile:
     """Appends results to a file; use it as a context manager."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._file = path.open("wb")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("wb")
+        except OSError as error:
+            raise self._unwritable(error) from error
         self._offset = 0
         self._offsets = array("Q")
         self._encode = json.JSONEncoder(
@@ -36,7 +41,11 @@ class ResultsFile:
         ).encode
 
     def append(self, result: CaseResult) -> None:
-        """Write one result; it may settle before cases that come earlier in the suite."""
+        """Write one result; it may settle before cases that come earlier in the suite.
+
+        Raises:
+            ConfigError: the disk is full, or the folder has gone.
+        """
         # Lone surrogates are refused at load, but a value from Python code can still hold one.
         line = (self._encode(case_result_to_json(result)) + "\n").encode("utf-8", "backslashreplace")
         offsets = self._offsets
@@ -46,16 +55,35 @@ class ResultsFile:
             while len(offsets) <= result.index:
                 offsets.append(_ABSENT)
             offsets[result.index] = self._offset
-        self._file.write(line)
+        try:
+            self._file.write(line)
+        except OSError as error:
+            raise self._unwritable(error) from error
         self._offset += len(line)
 
     def close(self) -> StoredResults:
-        """Make the file durable, and hand out its reader."""
+        """Make the file durable, and hand out its reader.
+
+        Raises:
+            ConfigError: as :meth:`append`.
+        """
         if not self._file.closed:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
+            try:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            except OSError as error:
+                raise self._unwritable(error) from error
+            finally:
+                with suppress(OSError):  # what could not be flushed is tried again, and lost
+                    self._file.close()
         return StoredResults(self.path, self._offsets)
+
+    def _unwritable(self, error: OSError) -> ConfigError:
+        why = error.strerror or str(error)
+        return ConfigError(
+            f"cannot write results to {self.path}: {why}; make room and run the same command again, "
+            "what was paid for is kept"
+        )
 
     def __enter__(self) -> ResultsFile:
         return self

@@ -14,6 +14,10 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, and end the process with its exit code."""
-    from tiered_eval.cli.app import run_app
+    try:
+        from tiered_eval.cli.app import run_app
 
-    sys.exit(run_app(arguments))
+        code = run_app(arguments)
+    except KeyboardInterrupt:  # while the commands were being imported
+        code = 130
+    sys.exit(code)

@@ -1,0 +1,44 @@
+"""A disk that is full, a folder that goes away: told in words, and nothing that was paid for is lost."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.results import ResultsFile
+
+ROW = '{{"id": "c{n}", "response": "Order PO-{n} is open.", "expect": [{{"must-contain": "PO-{n}"}}]}}\n'
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1_000, 20_000])
+def test_a_full_disk_is_told_in_words(most_bytes: int, tmp_path: Path):
+    """Wherever the room ends, the run ends with what to do about it, and never as a gate that is met."""
+    rows = "".join(ROW.format(n=n) for n in range(1000, 1300))
+    (tmp_path / "suite.jsonl").write_text(rows, encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "tiered_eval", "run", "suite.jsonl", "--embedder", "none", "--home", "home"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes)),
+    )
+
+    assert done.returncode == 2, done.stderr
+    assert "cannot write" in done.stderr
+    assert "unforeseen" not in done.stderr
+    assert "Warning" not in done.stderr
+
+
+def test_results_that_cannot_be_begun_are_a_fault_of_the_set_up(tmp_path: Path):
+    """A library caller's ``results_path`` below a file names that path."""
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    with pytest.raises(ConfigError, match=r"results\.jsonl"):
+        ResultsFile(tmp_path / "file" / "results.jsonl")
