@@ -566,6 +566,29 @@ def test_responses_may_come_from_python(tmp_path: Path, monkeypatch: pytest.Monk
         load_suite(path, responses="made_responses:mapping")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        ("r.jsonl", '{"id": "case-1", "response": "One"}\n', "its ids are such as 'case-1'"),  # indexed
+        ("r.csv", "id,response\ncase-1,One\n", "its ids are such as 'case-1'"),  # rewritten
+        ("r.json", '{"case-1": "One"}', "its ids are such as 'case-1'"),  # held
+        ("r.json", "[]", "it has none at all"),
+    ],
+)
+def test_a_missing_response_shows_what_ids_there_are(tmp_path: Path, name: str, text: str, shown: str):
+    """Ids that were made by another tool are seen at once."""
+    path = write(tmp_path, "cases: [{id: q1, expect: [{must-contain: One}]}]")
+
+    with pytest.raises(SuiteError, match=shown):
+        load_suite(path, responses=write(tmp_path, text, name))
+
+
+def test_an_error_at_the_end_of_a_line_is_placed_there(tmp_path: Path):
+    """A bracket that is missing is looked for behind the last character, not before the first."""
+    with pytest.raises(SuiteError, match="no JSON at column 13: expecting"):
+        load_suite(write(tmp_path, '{"id": "q1",\n', "suite.jsonl"))
+
+
 def test_a_table_of_responses_may_have_structured_parts(tmp_path: Path):
     """Tool calls are JSON in their cell, whatever the case of the headings."""
     text = 'ID,Output,tool_calls\nq1,Looking.,"[{""name"": ""lookup_po""}]"\n'

@@ -64,5 +64,7 @@ def import_suite(
         f"{left_out:,} left out"
     )
     if not imported.has_responses:
-        say(f"Responses are not in it: tiered-eval run {path} --responses FILE, joined by case id.")
+        say(
+            f"Responses are not in it: tiered-eval run {path} --responses FILE, in the same folder, by the ids of its cases."
+        )
     return 2 if strict and left_out else 0

@@ -235,7 +235,10 @@ class CaseReader:
         if self.responses is not None and not self.responses.is_whole:
             return
         if self.responses is not None:
-            message, fix = "the responses file has no response with this id", "add it, or disable the case"
+            known = self.responses.an_id()
+            like = "it has none at all" if known is None else f"its ids are such as {known!r}"
+            message = f"the responses file has no response with this id; {like}"
+            fix = "add it, or disable the case"
         elif name is not None:
             message, fix = "the response is null", "give the text; an answer that failed is no response"
         elif any(answer in raw for answer in ANSWER_NAMES):
@@ -341,6 +344,10 @@ class ResponseSource(Protocol):
 
     is_whole: bool
     """Could all of it be read? Else what is missing has been reported already."""
+
+    def an_id(self) -> str | None:
+        """Some id that is there, to show what they look like; None where there is none."""
+        ...
 
     def skip(self, identity: str) -> None:
         """The response of this case, if there is one, is known and not wanted."""

@@ -50,6 +50,7 @@ class ResponseFile:
         self._seen = SeenIds(with_places=True)
         self._used = bytearray()
         self._used_count = 0
+        self._an_id: str | None = None
         self._lines: BinaryIO | None = None
         self._reader = LineReader()
         self._lock = threading.Lock()
@@ -85,6 +86,13 @@ class ResponseFile:
             self._used_count += not self._used[slot]
             self._used[slot] = 1
         return slot
+
+    def an_id(self) -> str | None:
+        """An id that the file has, to show what its ids look like; None where it has none."""
+        if self._an_id is None:
+            with closing(self._ids()) as ids:
+                self._an_id = next(ids, None)
+        return self._an_id
 
     def report_unused(self) -> None:
         """Warn of responses that no case asked for, naming the first few."""

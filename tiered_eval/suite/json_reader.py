@@ -80,6 +80,8 @@ def _bad_json(text: str, at: int, message: str, *, line: int | None = None) -> U
         rule, message, fix = "nul-character", "the control character U+0000", "remove it"
     else:
         rule, fix = "bad-json", "mend the syntax there"
+        if line is not None:
+            at = min(at, len(text.rstrip()))  # the end of its only line, and not the start of a next one
         column = at - (text.rfind("\n", 0, at) + 1) + 1
         message = f"no JSON at column {column}: {message[:1].lower()}{message[1:]}"
     return Unreadable(
