@@ -99,6 +99,7 @@ class EmbeddingBatcher:
         self._enough = asyncio.Event()
         self._room = asyncio.Condition()
         self._worker: asyncio.Task[None] | None = None
+        self._dimensions: int | None = None  # of the first vector that was seen
         self._asked = self._embedded = self._from_store = self._batches = 0
 
     @property
@@ -216,6 +217,9 @@ class EmbeddingBatcher:
         texts = sorted(self._taken, key=len)
         if self._store is not None:
             stored = await asyncio.to_thread(self._look_up, texts)
+            if self._dimensions is None and stored:
+                self._dimensions = len(next(iter(stored.values())))
+            stored = {text: vector for text, vector in stored.items() if len(vector) == self._dimensions}
             self._from_store += len(stored)
             for text, vector in stored.items():
                 self._settle(text, vector)
@@ -237,7 +241,7 @@ class EmbeddingBatcher:
             call.cancel()
         error = call.exception()
         if error is None:
-            error = _mismatch(batch, call.result())
+            error = _mismatch(batch, call.result(), self._dimensions)
         if error is not None:
             for text in batch:
                 self._fail(text, error)
@@ -245,6 +249,7 @@ class EmbeddingBatcher:
         self._batches += 1
         self._embedded += len(batch)
         vectors = [_unit(row) for row in call.result()]
+        self._dimensions = len(vectors[0])
         if self._store is not None:
             await asyncio.to_thread(self._put, batch, vectors)
         for text, vector in zip(batch, vectors, strict=True):
@@ -289,12 +294,21 @@ class EmbeddingBatcher:
         return f"vector/{hashlib.sha256(content).hexdigest()}"
 
 
-def _mismatch(batch: Sequence[str], rows: Sequence[Sequence[float]]) -> ConfigError | None:
+def _mismatch(
+    batch: Sequence[str], rows: Sequence[Sequence[float]], dimensions: int | None
+) -> ConfigError | None:
     """An embedder that does not give one proper vector a text must not be believed."""
     if len(rows) != len(batch):
         return ConfigError(f"the embedder gave {len(rows)} vectors for {len(batch)} texts")
     if not all(len(row) and math.isfinite(math.fsum(row)) for row in rows):
         return ConfigError("the embedder gave a vector that is empty or not finite")
+    lengths = {len(row) for row in rows} | ({dimensions} if dimensions is not None else set())
+    if len(lengths) > 1:
+        # Likeness of vectors of different models is a number like any other: nobody would see that it means nothing.
+        seen = " and ".join(str(length) for length in sorted(lengths))
+        return ConfigError(
+            f"the embedder gives vectors of {seen} numbers; if it is another model than before, give its function a `version`"
+        )
     return None
 
 

@@ -66,6 +66,9 @@ class Semantic:
         if threshold is None:
             return Outcome("unsure", f"no threshold of {services.embedder_id} for {expectation.kind}")
         vectors = await services.embed([subject.text[one.start : one.end] for one in sentences])
+        if not all(map(any, (*claim_vectors, *vectors))):
+            # Far from everything, and not because of what is said: no verdict may rest on it.
+            return Outcome("unsure", "the embedder makes nothing of the claim or of a sentence")
         outcomes = [
             _outcome(claim, _scores(vector, vectors), threshold, sentences, is_pinned=is_pinned)
             for claim, vector in zip(claims, claim_vectors, strict=True)

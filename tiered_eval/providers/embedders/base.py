@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
-from tiered_eval.errors import EmbedderMissing
+from tiered_eval.errors import ConfigError, EmbedderMissing
 from tiered_eval.records import EmbeddingReply
 
 __all__ = ["Embedder", "Encode", "Opener", "PaidEmbedding", "ThreadEmbedder", "Vectors", "import_package"]
@@ -88,7 +88,12 @@ class ThreadEmbedder:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _rows(self, texts: list[str]) -> Vectors:
-        return [array("f", row) for row in self._encode(texts)]
+        try:
+            return [array("f", row) for row in self._encode(texts)]
+        except (
+            SystemExit
+        ) as error:  # of the user's own function: an error like any other, not the end of the run
+            raise ConfigError(f"the embedder {self.id} ended with exit code {error.code}") from error
 
 
 def import_package(package: str, *, embedder: str, install: str) -> Any:
