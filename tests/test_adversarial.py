@@ -129,6 +129,12 @@ STATED = [
     ("PO-4471", "PO-4470/PO-4471", "one of two beside a slash"),
     ("192.168.0.1", "It listens at 192.168.0.1:80.", "an address with its port"),
 ]
+STATEMENTS = [
+    ("The check is done by the night shift", "The night shift is done by the check.", "changed over a by"),
+    ("The manager of the bank left", "The bank of the manager left.", "changed over an of"),
+    ("Room 12", "It is in room 12B.", "a letter goes on"),
+    ("SKU 991", "The sku 991-B is in stock.", "a letter goes on"),
+]
 SCANNED = [
     ("Logistics", "Logisticsberg GmbH", "another name"),
     ("Harbour Logistics", "Harbour Logisticsberg", "the last word goes on"),
@@ -150,6 +156,13 @@ READABLE = [
     ("Harbour Logistics", "Harbour Logist1cs GmbH", "another word behind it"),
 ]
 PLAIN = [
+    (
+        "The check is done by the night shift",
+        "The check is done by the night shift of the plant.",
+        "stated",
+        "in place",
+    ),
+    ("45 pages", "It has 45 pages of maps.", "stated", "in place"),
     ("45", "It is 45 days, not 30.", "stated", "the other one is denied"),
     ("45", "not 30 days but 45 days", "stated", "corrected to it"),
     ("45", "45 (not 30)", "stated", "the other one is denied, in brackets"),
@@ -185,7 +198,9 @@ async def evaluator() -> AsyncIterator[Evaluator]:
         yield made
 
 
-@pytest.mark.parametrize(("value", "response", "why"), [*DENIED, *LAYOUT, *OTHER_AMOUNTS, *LONGER_FORMS])
+@pytest.mark.parametrize(
+    ("value", "response", "why"), [*DENIED, *LAYOUT, *OTHER_AMOUNTS, *LONGER_FORMS, *STATEMENTS]
+)
 async def test_what_is_not_said_never_passes(evaluator: Evaluator, value: str, response: str, why: str):
     """A value that the response holds and does not state is no silent pass."""
     verdict = await evaluator.check("must-contain", value, response=response)

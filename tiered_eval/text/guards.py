@@ -23,6 +23,7 @@ from tiered_eval.text.names import name_changed
 from tiered_eval.text.passages import Passage, passages, read_claim, smallest, tightest
 from tiered_eval.text.quantities import quantities_changed
 from tiered_eval.text.roles import roles_changed
+from tiered_eval.text.swaps import changed_over, number_goes_on
 from tiered_eval.text.tokens import FUNCTION_WORDS, is_content
 
 __all__ = ["GUARDS", "missing_name", "objection", "objection_around"]
@@ -123,6 +124,8 @@ GUARDS: tuple[Callable[[Passage, Passage, int, int], str | None], ...] = (
     another_clause,
     subject_of_another,
     roles_changed,
+    changed_over,
+    number_goes_on,
     _directions,
     other_preposition,
     other_complement,
