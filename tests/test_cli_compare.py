@@ -9,6 +9,7 @@ import pytest
 from paired_runs import case_of, report_of
 
 from tiered_eval import RunConfig, evaluate_sync
+from tiered_eval.calibration.comparison import compare_reports
 from tiered_eval.cli.app import run_app
 from tiered_eval.records import CaseResult, Report
 from tiered_eval.reports import write
@@ -116,3 +117,20 @@ def test_runs_know_whether_the_response_changed(tmp_path: Path):
 
     assert first == again
     assert first != other
+
+
+@pytest.mark.parametrize(("value", "unpaired"), [("PK-2", 1), ("PK-1", 0)])
+def test_an_expectation_that_was_edited_is_not_compared(value: str, unpaired: int, tmp_path: Path):
+    """Another value under the same id is another question: its answers make no pair."""
+    config = RunConfig(home=tmp_path / "home", embedder="none")
+    late = make_expectation("must-contain", "late", id="late")
+
+    base, candidate = (
+        evaluate_sync(
+            [make_case("PK-1 is late.", late, make_expectation("must-contain", wanted, id="order"), id="q")],
+            config,
+        )
+        for wanted in ("PK-1", value)
+    )
+
+    assert compare_reports(base, candidate).unpaired == unpaired

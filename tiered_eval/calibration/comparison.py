@@ -135,7 +135,7 @@ def compare_reports(
         paired.add(before, after)
     if not paired.suite.lows:
         raise ConfigError(
-            f"runs {base.run_id} and {candidate.run_id} have no case in common: nothing can be compared; "
+            f"runs {base.run_id} and {candidate.run_id} have no case in common that asks for the same: nothing can be compared; "
             "compare two runs of one suite, with the same case ids"
         )
     suite, *dimensions = _differences(paired, delta, seed)
