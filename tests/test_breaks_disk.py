@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tiered_eval.aggregate import case_result
 from tiered_eval.errors import ConfigError
-from tiered_eval.results import ResultsFile
+from tiered_eval.reports.kept import load_kept
+from tiered_eval.results import ResultsFile, StoredResults
 
 ROW = '{{"id": "c{n}", "response": "Order PO-{n} is open.", "expect": [{{"must-contain": "PO-{n}"}}]}}\n'
 
@@ -42,3 +44,32 @@ def test_results_that_cannot_be_begun_are_a_fault_of_the_set_up(tmp_path: Path):
 
     with pytest.raises(ConfigError, match=r"results\.jsonl"):
         ResultsFile(tmp_path / "file" / "results.jsonl")
+
+
+def stored(path: Path, indexes: list[int]) -> StoredResults:
+    """Results that settled in the order of ``indexes``."""
+    file = ResultsFile(path)
+    for index in indexes:
+        file.append(case_result(index, f"case-{index}", (), (), ""))
+    return file.close()
+
+
+def test_results_are_read_right_after_a_report_took_their_place(tmp_path: Path):
+    """``--report jsonl`` writes the same name in another order; reports after it show the right cases."""
+    results = stored(tmp_path / "results.jsonl", [2, 0, 10, 1])
+    ids = [result.case_id for result in results]
+
+    stored(tmp_path / "other.jsonl", [0, 1, 2, 10])
+    (tmp_path / "other.jsonl").replace(tmp_path / "results.jsonl")
+
+    assert [result.case_id for result in results] == ids == ["case-0", "case-1", "case-2", "case-10"]
+    assert results[3].case_id == "case-10"
+    assert [result.case_id for result in results[1:3]] == ["case-1", "case-2"]
+
+
+def test_a_kept_run_that_is_nested_without_end_is_damaged(tmp_path: Path):
+    """Whatever stands in a kept file, it is told and not unforeseen."""
+    (tmp_path / "report.json").write_text("[" * 100_000, encoding="utf-8")
+
+    with pytest.raises(ConfigError, match="damaged"):
+        load_kept(tmp_path)

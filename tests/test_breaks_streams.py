@@ -39,7 +39,7 @@ def test_a_closed_stream_changes_no_exit_code(redirections: str, tmp_path: Path)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-@pytest.mark.parametrize("redirections", ["2>/dev/full"])
+@pytest.mark.parametrize("redirections", [">/dev/full", "2>/dev/full", ">/dev/full 2>&1"])
 def test_a_full_stream_changes_no_exit_code(redirections: str, tmp_path: Path):
     """A log on a full disk must not look like a gate that is not met."""
     code, printed = run(tmp_path, redirections)

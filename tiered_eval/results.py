@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import overload
+from typing import BinaryIO, overload
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult
@@ -93,17 +93,22 @@ class ResultsFile:
 
 
 class StoredResults(Sequence[CaseResult]):
-    """The results of a file, in the order of the suite, read one at a time."""
+    """The results of a file, in the order of the suite, read one at a time.
+
+    A report of the same name may take the file's place (``--report jsonl`` into the run's own folder); then the
+    places of its lines are looked up anew.
+    """
 
     def __init__(self, path: Path, offsets: array[int]) -> None:
         self._path = path
         self._offsets = array("Q", (offset for offset in offsets if offset != _ABSENT))
+        self._inode = path.stat().st_ino if self._offsets else 0
 
     def __len__(self) -> int:
         return len(self._offsets)
 
     def __iter__(self) -> Iterator[CaseResult]:
-        with self._path.open("rb") as file:
+        with self._opened() as file:
             for offset in self._offsets:
                 file.seek(offset)
                 yield case_result_from_json(json.loads(file.readline()))
@@ -114,10 +119,17 @@ class StoredResults(Sequence[CaseResult]):
     def __getitem__(self, index: slice) -> Sequence[CaseResult]: ...
     def __getitem__(self, index: int | slice) -> CaseResult | Sequence[CaseResult]:
         if isinstance(index, slice):
-            return StoredResults(self._path, self._offsets[index])
-        with self._path.open("rb") as file:
+            return [self[place] for place in range(*index.indices(len(self)))]
+        with self._opened() as file:
             file.seek(self._offsets[index])
             return case_result_from_json(json.loads(file.readline()))
+
+    def _opened(self) -> BinaryIO:
+        file = self._path.open("rb")
+        inode = os.fstat(file.fileno()).st_ino
+        if self._offsets and inode != self._inode:
+            self._offsets, self._inode = StoredResults.load(self._path)._offsets, inode
+        return file
 
     @classmethod
     def load(cls, path: Path) -> StoredResults:

@@ -125,7 +125,7 @@ def load_file(path: Path) -> Report:
         return report_from_json(data, None if is_inside else StoredResults.load(stored))
     except OSError as error:
         raise ConfigError(f"cannot read the run in {path.parent}: {error.strerror or error}") from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ConfigError(
             f"{path} is damaged, or is no report of a run ({type(error).__name__}: {error})"
         ) from error

@@ -8,6 +8,7 @@ markup is never used: model text is put in as plain text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from tiered_eval.records import CaseResult, Report, TierLine, Verdict
@@ -72,6 +73,7 @@ def _console(width: int, colour: bool) -> Console:
     from rich.console import Console
 
     return Console(
+        file=StringIO(),  # nothing is printed here; a full disk behind standard output must not matter
         width=width,
         force_terminal=colour,
         color_system="standard" if colour else None,
