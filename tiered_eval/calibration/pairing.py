@@ -170,7 +170,7 @@ class Paired:
         if self.only_candidate:
             yield f"{self.only_candidate} cases of the candidate are not in the base: they are in no figure"
         if self.unpaired:
-            yield f"{self.unpaired} expectations are in one of the runs only, or ask for something else now: they are in no figure"
+            yield f"expectations in one of the runs only, or that ask for something else now: {self.unpaired}, in no figure"
         if self.empty:
             yield f"{self.empty} cases have no expectation in common: they are in no figure"
 

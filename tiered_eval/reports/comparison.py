@@ -30,7 +30,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     for one in (comparison.suite, *comparison.dimensions):
         yield f"  {_figure_line(one)}"
     yield ""
-    same = f", {comparison.same:,} of them with an unchanged response" if comparison.same else ""
+    same = f"; unchanged responses: {comparison.same:,}" if comparison.same else ""
     yield f"  over {plural(comparison.suite.pairs, 'pair')} of cases{same}"
     if comparison.worst:
         yield ""
