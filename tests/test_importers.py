@@ -694,6 +694,11 @@ class TestWriting:
         """Every value comes back through the suite's own reader, texts letter for letter."""
         assert plain(read_yaml(yaml_text({"v": value}), [])) == {"v": value}
 
+    @pytest.mark.parametrize("text", ["\x85", "a\u2028b", "a\u2029\nb", "yes\x85"], ids=ascii)
+    def test_rare_line_breaks_are_kept(self, text: str):
+        """YAML knows more line breaks than ``\\n``; they come back as they were."""
+        assert plain(read_yaml(yaml_text({"v": text}), [])) == {"v": text}
+
     def test_notes_stand_at_the_top(self, tmp_path: Path):
         """Whoever opens the suite sees what is missing."""
         suite = imported(

@@ -20,6 +20,8 @@ __all__ = ["suite_text", "yaml_text"]
 WIDTH = 110
 NOTES_SHOWN = 200
 _STR = "tag:yaml.org,2002:str"
+_OTHER_BREAKS = frozenset("\x85\u2028\u2029")
+"""Line breaks of YAML 1.1 that PyYAML escapes between double quotes only; elsewhere its own reader makes spaces of them."""
 
 
 def suite_text(imported: ImportedSuite) -> str:
@@ -59,7 +61,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    if TYPED.match(text) or text in NULLS:
+    if TYPED.match(text) or text in NULLS or not _OTHER_BREAKS.isdisjoint(text):
         return dumper.represent_scalar(_STR, text, style='"')
     is_block = "\n" in text and text.isprintable() is False and not text.startswith((" ", "\n", "\t"))
     lines = text.split("\n")
