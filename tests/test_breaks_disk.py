@@ -73,3 +73,14 @@ def test_a_kept_run_that_is_nested_without_end_is_damaged(tmp_path: Path):
 
     with pytest.raises(ConfigError, match="damaged"):
         load_kept(tmp_path)
+
+
+def test_a_kept_run_holds_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A key that a response or an error echoed is hidden in the results of a run, as it is in its reports."""
+    monkeypatch.setenv("OPENAI_API_KEY", "planted-key-1234567890")
+
+    with ResultsFile(tmp_path / "results.jsonl") as file:
+        file.append(case_result(0, "echoes planted-key-1234567890", ()))
+
+    assert b"planted-key" not in (tmp_path / "results.jsonl").read_bytes()
+    assert StoredResults.load(tmp_path / "results.jsonl")[0].case_id == "echoes [key hidden]"

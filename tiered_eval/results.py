@@ -18,6 +18,7 @@ from typing import BinaryIO, overload
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult
 from tiered_eval.records.codec import case_result_from_json, case_result_to_json
+from tiered_eval.text.secrets import secrets_in, without_secrets
 
 __all__ = ["ResultsFile", "StoredResults"]
 
@@ -34,6 +35,7 @@ class ResultsFile:
             self._file = path.open("wb")
         except OSError as error:
             raise self._unwritable(error) from error
+        self._secrets = secrets_in()
         self._offset = 0
         self._offsets = array("Q")
         self._encode = json.JSONEncoder(
@@ -47,7 +49,8 @@ class ResultsFile:
             ConfigError: the disk is full, or the folder has gone.
         """
         # Lone surrogates are refused at load, but a value from Python code can still hold one.
-        line = (self._encode(case_result_to_json(result)) + "\n").encode("utf-8", "backslashreplace")
+        text = without_secrets(self._encode(case_result_to_json(result)), self._secrets)
+        line = (text + "\n").encode("utf-8", "backslashreplace")
         offsets = self._offsets
         if result.index == len(offsets):
             offsets.append(self._offset)

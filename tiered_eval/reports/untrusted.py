@@ -12,9 +12,9 @@ which are found after leading white space (``::``) or anywhere in a line (``##[`
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Mapping
+
+from tiered_eval.text.secrets import secrets_in, without_secrets
 
 __all__ = ["many_lines", "one_line", "secrets_in", "without_commands", "without_secrets"]
 
@@ -33,15 +33,6 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _COMMAND = re.compile(r"^([ \t]*):(?=:)", re.MULTILINE)
 _OLD_COMMAND = re.compile(r"##(?=\[)")
-
-_SECRET_NAME = re.compile(
-    r"(?:API|ACCESS|AUTH|SECRET|PRIVATE)_?(?:KEY|TOKEN)|_TOKEN$|_SECRET$|_KEY$|PASSWORD"
-)
-_SECRET_SHAPE = re.compile(
-    r"\b(?:sk|gsk|xai|hf|ghp|gho|ghs)[-_](?=[\w-]*[0-9])(?=[\w-]*[A-Z])[\w-]{20,}"  # not "sk-learn-tutorial-one"
-)
-_SHORTEST_SECRET = 12
-_HIDDEN = "[key hidden]"
 
 
 def one_line(text: str, limit: int = 200) -> str:
@@ -69,21 +60,3 @@ def many_lines(text: str, limit: int = 8_192) -> str:
 def without_commands(text: str) -> str:
     """``text`` in which no line is a GitHub workflow command, whichever way its lines were wrapped."""
     return _OLD_COMMAND.sub("# #", _COMMAND.sub(r"\1: ", text))
-
-
-def secrets_in(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The values of environment variables that are named like keys, longest first."""
-    found = {
-        value
-        for name, value in (os.environ if environment is None else environment).items()
-        if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name.upper())
-    }
-    return tuple(sorted(found, key=len, reverse=True))
-
-
-def without_secrets(text: str, secrets: tuple[str, ...]) -> str:
-    """``text`` without the given keys, and without what has the shape of one."""
-    for secret in secrets:
-        if secret in text:
-            text = text.replace(secret, _HIDDEN)
-    return _SECRET_SHAPE.sub(_HIDDEN, text)
