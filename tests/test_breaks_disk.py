@@ -84,3 +84,13 @@ def test_a_kept_run_holds_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     assert b"planted-key" not in (tmp_path / "results.jsonl").read_bytes()
     assert StoredResults.load(tmp_path / "results.jsonl")[0].case_id == "echoes [key hidden]"
+
+
+def test_results_that_were_taken_away_are_told_in_words(tmp_path: Path):
+    """Somebody cleaned the home up while the run was under way."""
+    file = ResultsFile(tmp_path / "results.jsonl")
+    file.append(case_result(0, "a", ()))
+    (tmp_path / "results.jsonl").unlink()
+
+    with pytest.raises(ConfigError, match="cannot write results"):
+        file.close()

@@ -79,7 +79,10 @@ class ResultsFile:
             finally:
                 with suppress(OSError):  # what could not be flushed is tried again, and lost
                     self._file.close()
-        return StoredResults(self.path, self._offsets)
+        try:
+            return StoredResults(self.path, self._offsets)
+        except OSError as error:  # the folder was taken away while the run was under way
+            raise self._unwritable(error) from error
 
     def _unwritable(self, error: OSError) -> ConfigError:
         why = error.strerror or str(error)
