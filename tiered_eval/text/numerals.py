@@ -41,7 +41,9 @@ def _vulgar(character: str) -> Decimal:
 
 VULGAR = {character: _vulgar(character) for character in _VULGAR_CHARACTERS}
 
-NUMERAL = re.compile(rf"[0-9{_VULGAR_CHARACTERS}][0-9]*(?:(?:[.,'\u00a0]|[ ](?=[0-9]{{3}}(?![0-9])))[0-9]+){{0,500}}")
+NUMERAL = re.compile(
+    rf"[0-9{_VULGAR_CHARACTERS}][0-9]*(?:(?:[.,'\u00a0]|[ ](?=[0-9]{{3}}(?![0-9])))[0-9]+){{0,500}}"
+)
 """A run of digits and the separators between them, in folded text; or one fraction character. The number of groups is
 bounded since the engine remembers each."""
 
