@@ -120,7 +120,14 @@ _CARD = Scorecard(
             label="Correctness", colour="emerald", score=600, low=600, high=800, weight=0.7, weighted=420.0
         ),
         "tone": DimensionScore(
-            label=f"Tone {HOSTILE}", colour="grey", score=None, low=0, high=1000, weight=0.3, weighted=None, note="open"
+            label=f"Tone {HOSTILE}",
+            colour="grey",
+            score=None,
+            low=0,
+            high=1000,
+            weight=0.3,
+            weighted=None,
+            note="open",
         ),
     },
     cases={"win": 1, "draw": 0, "loss": 1, "undecided": 1},

@@ -94,7 +94,12 @@ def test_an_answer_that_is_given_passes(gold: str, response: str, why: str):
         ("Bergen", "It is held in Oslo.", QUESTION, "not named"),
         ("Bergen", "", QUESTION, "nothing said"),
         ("Bergen and Oslo", "Bergen", QUESTION, "half of two"),
-        ("France, Spain and Italy", "It borders Italy and a sea. Spain is far off, and so is France.", QUESTION, "two sentences"),
+        (
+            "France, Spain and Italy",
+            "It borders Italy and a sea. Spain is far off, and so is France.",
+            QUESTION,
+            "two sentences",
+        ),
         ("Oslo", "It is Bergen, while Oslo hosts the race.", QUESTION, "said of the other"),
         ("Oslo", "The previous long-serving host city of the fair, Oslo, gave it up.", QUESTION, "before it"),
         ("Rosa Lind", "Otto Berg runs it, with his mother, Rosa Lind, at the desk.", QUESTION, "a relative"),
