@@ -11,7 +11,7 @@ import pytest
 
 from tiered_eval import RunConfig, evaluate, evaluate_sync
 from tiered_eval.aggregate import Tally, case_result
-from tiered_eval.errors import ConfigError
+from tiered_eval.errors import ConfigError, LedgerError
 from tiered_eval.records import Case, GateResult, Report, Suite, Verdict
 from tiered_eval.runner.run import Progress, exit_code
 from tiered_eval.testing.builders import make_case, make_expectation
@@ -235,3 +235,16 @@ async def test_a_judge_without_a_key_is_left_out_and_said(
 
     assert report.settings["judges"] == ["openai:gpt-6-luna"]
     assert any("ANTHROPIC_API_KEY" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize("mode", ["live", "offline"])
+async def test_a_ledger_that_cannot_be_trusted_ends_the_run_before_it_begins(
+    tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Garbage where the ledger should be is a fault of the environment, told once, and nothing is spent."""
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "ledger.db").write_bytes(b"not a ledger" * 500)
+
+    with pytest.raises(LedgerError):
+        await evaluate([order_case(1000)], config(tmp_path, judges=("openai:gpt-6-luna",), mode=mode))

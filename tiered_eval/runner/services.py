@@ -222,6 +222,9 @@ async def open_services(
         sleep=sleep,
     )
     await gateway.check_models(config.judges)
+    if config.judges and config.mode != "replay" and (config.home / "ledger.db").exists():
+        # A ledger that cannot be trusted ends the run before its first check, not call by call.
+        await gateway.ledger()
     judges, keyless = _with_keys(config, settings)
     return LiveServices(
         gateway,
