@@ -55,5 +55,9 @@ def test_an_option_that_makes_no_sense_is_refused(options: dict[str, Any], why: 
     ],
 )
 def test_the_edges_of_what_makes_sense_are_taken(options: dict[str, Any]):
-    """Nothing to spend, no time and one call at once are all meant by somebody."""
-    RunConfig(**options)
+    """Nothing to spend, no time and one call at once are all meant by somebody, and kept as they were given."""
+    made = RunConfig(**options)
+
+    assert {name: getattr(made, name) for name in options if name != "judges"} == {
+        name: value for name, value in options.items() if name != "judges"
+    }

@@ -69,7 +69,7 @@ def test_the_example_of_a_scorer_loads(scorer: ScorerInfo, tmp_path: Path):
 @pytest.mark.parametrize(("scorer", "option"), DEFAULTS, ids=lambda info: info.name)
 def test_a_default_is_a_value_that_would_be_accepted(scorer: ScorerInfo, option: OptionInfo):
     """What the table calls a default passes its own check."""
-    parse_option(option, option.default)
+    assert parse_option(option, option.default) is not None
 
 
 def test_options_of_one_name_agree_where_they_meet():

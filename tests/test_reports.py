@@ -184,7 +184,9 @@ class TestJunit:
         found = verdict(case_id, quote, "fail", reason=reason, failure=Failure(type=quote, message=reason))
         report = sample_report(suite=case_id, results=(result(0, case_id, found),), warnings=(reason,))
 
-        ET.fromstring(text_of(report, "junit").encode("utf-8"))
+        root = ET.fromstring(text_of(report, "junit").encode("utf-8"))
+
+        assert [case.tag for case in root.iter("testcase")] == ["testcase"]
 
     def test_names_stay_unique(self):
         """Ids that look alike once they are cut or cleaned are told apart."""
