@@ -206,3 +206,34 @@ def test_a_scorer_that_exits_does_not_end_the_process():
         assert result.verdicts[0].failure.type == "SystemExit"
 
     run_in_virtual_time(main())
+
+
+def test_a_scorer_with_a_queue_of_its_own_has_its_own_workers():
+    """Four jobs of a scorer that takes two at once, in a tier with room for one judge, take two turns."""
+
+    async def main() -> None:
+        async def takes_a_second() -> Outcome:
+            await asyncio.sleep(1)
+            return Outcome("pass", "as told")
+
+        pair = Asking("pair", "judge", takes_a_second)
+        pair.at_once = 2  # type: ignore[attr-defined]  # what is tested
+        loop = asyncio.get_running_loop()
+        evaluator = Evaluator(
+            RunConfig(),
+            services=Workers(),  # type: ignore[arg-type]  # the fake above uses none of it
+            checker=Checker(load_profile(), load=lambda name, _: pair),  # type: ignore[arg-type, return-value]  # as above
+            clock=loop.time,
+        )
+        began = loop.time()
+        async with evaluator:
+            result = await evaluator.score(
+                make_case(
+                    "x", *(make_expectation("must-contain", f"claim {n}", scorer="pair") for n in range(4))
+                )
+            )
+
+        assert [verdict.state for verdict in result.verdicts] == ["pass"] * 4
+        assert loop.time() - began == pytest.approx(2.0)
+
+    run_in_virtual_time(main())

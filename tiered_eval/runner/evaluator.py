@@ -1,7 +1,7 @@
 """Scores cases: as a stream, one by one, or one expectation at a time.
 
 The one idea: reading a case and making its free checks happens at once; an expectation that must ask a model
-becomes a *job* in the queue of its tier. A fixed set of workers per tier takes jobs, so the number of tasks
+becomes a *job* in the queue of its tier. A fixed set of workers per queue takes jobs, so the number of tasks
 depends on the concurrency and not on the suite. Whoever waits for a job waits for a callback, never for a task.
 
 Stopping (deadline, interruption) turns every job that has not begun into ``not-judged``; nothing is dropped.
@@ -33,7 +33,7 @@ from tiered_eval.errors import (
 )
 from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
-from tiered_eval.records import Case, CaseResult, Failure, Match, Suite, Tier, Value, Verdict
+from tiered_eval.records import Case, CaseResult, Failure, Match, Suite, Value, Verdict
 from tiered_eval.runner.certified import CertifiedChecks, certificate_for
 from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, not_judged
 from tiered_eval.runner.services import RunServices, open_services
@@ -153,7 +153,7 @@ class Evaluator:
         self._stop: StopReason | None = None
         self._owns_services = services is None
         self._workers: set[asyncio.Task[None]] = set()
-        self._queues: dict[Tier, asyncio.Queue[_Job]] = {}
+        self._queues: dict[str, asyncio.Queue[_Job]] = {}
         self._group = asyncio.TaskGroup()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_open = False
@@ -351,13 +351,18 @@ class Evaluator:
         job.leave(self.stopped or "interrupted")
 
     def _queue_of(self, job: _Job) -> asyncio.Queue[_Job]:
-        """The queue of the tier that a job waits for, its workers started when it is first used."""
-        tier = self._checker.asking_scorer(job.opened).tier
-        queue = self._queues.get(tier)
+        """The queue that a job waits in, its workers started when it is first used.
+
+        Scorers of a tier share one, since they share its model; one that says ``at_once`` has its own.
+        """
+        scorer = self._checker.asking_scorer(job.opened)
+        at_once: int | None = getattr(scorer, "at_once", None)
+        lane = scorer.tier if at_once is None else f"scorer {scorer.name}"
+        queue = self._queues.get(lane)
         if queue is None:
             assert self.services is not None, "use the evaluator as an async context manager"
-            workers = self.services.open_at_once(tier)
-            queue = self._queues[tier] = asyncio.Queue(maxsize=2 * workers)
+            workers = at_once or self.services.open_at_once(scorer.tier)
+            queue = self._queues[lane] = asyncio.Queue(maxsize=2 * workers)
             for _ in range(0 if self._is_abandoned else workers):
                 self._workers.add(self._group.create_task(self._work(queue)))
         return queue

@@ -35,7 +35,10 @@ class MechanicalScorer(Protocol):
 
 @runtime_checkable
 class AskingScorer(Protocol):
-    """A check that needs a model: an embedder or a judge."""
+    """A check that has to wait: for an embedder, a judge, or code that runs elsewhere.
+
+    One whose ``at_once`` is a number waits in a queue of its own, with so many workers; others wait with their tier.
+    """
 
     name: str
     tier: Tier
