@@ -7,11 +7,12 @@ import json
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tiered_eval.calls import Gateway
+from tiered_eval.calls import Gateway, Terms, World
 from tiered_eval.errors import (
     UnreadableReply,
 )
@@ -31,6 +32,7 @@ PRICES = {
 }
 BOOK = PriceBook(PRICES)
 AT = datetime(2026, 11, 30, tzinfo=UTC)
+TERMS = {field.name for field in fields(Terms)}
 BOUND = BOOK.worst_case_pico(make_request(), SMALL, AT)
 
 
@@ -50,16 +52,17 @@ async def opened(home: Path, provider: Any, **more: Any) -> AsyncIterator[Gatewa
     """A gateway whose waits take no time, over one provider for every prefix (or a table of them)."""
     clock = more.pop("hand_clock", None) or HandClock(moves_itself=True)
     table = provider if isinstance(provider, dict) else None
-    options: dict[str, Any] = {
-        "prices": PriceBook(PRICES),
+    prices = more.pop("prices", None) or PriceBook(PRICES)
+    allowed = {name: more.pop(name) for name in TERMS & more.keys()}
+    world: dict[str, Any] = {
         "open_provider": table.__getitem__ if table else lambda prefix: provider,
-        "run": "run",
         "clock": clock,
         "sleep": clock.sleep,
         "rng": random.Random(7),
         **more,
     }
-    async with Gateway(home=home, **options) as gateway:
+    terms = Terms(**{"run": "run", **allowed})
+    async with Gateway(home=home, prices=prices, terms=terms, world=World(**world)) as gateway:
         yield gateway
 
 

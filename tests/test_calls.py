@@ -178,7 +178,7 @@ async def test_an_altered_reply_is_not_believed(home: Path):
 WARM = """
 import asyncio, json, sys
 from pathlib import Path
-from tiered_eval.calls import Gateway
+from tiered_eval.calls import Gateway, Terms, World
 from tiered_eval.pricing import PriceBook
 from tiered_eval.testing.scripted import ScriptedProvider, make_request
 
@@ -186,7 +186,8 @@ model = "openai:gpt-6-luna"
 
 async def main():
     provider = ScriptedProvider()
-    async with Gateway(home=Path(sys.argv[1]), run="r", prices=PriceBook(), open_provider=lambda p: provider) as g:
+    world = World(open_provider=lambda p: provider)
+    async with Gateway(home=Path(sys.argv[1]), prices=PriceBook(), terms=Terms(run="r"), world=world) as g:
         await g.complete(make_request(), lambda reply: reply.text, models=[model])
     heavy = ["genai_prices", "openai", "pydantic", "tenacity", "diskcache", "httpx2"]
     print(json.dumps([len(provider.asked), [name for name in heavy if name in sys.modules]]))

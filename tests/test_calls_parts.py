@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tiered_eval.calls.breaker import FAILURES, REST_S, Breaker
 from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.replies import find_reply, payload_from_reply
-from tiered_eval.calls.tally import Heading, Tally
+from tiered_eval.calls.tally import CallTally, Heading
 from tiered_eval.errors import CallsStopped, ProviderUnavailable, RateLimited, UnreadableReply
 from tiered_eval.records import ModelReply, StopReason, Usage
 from tiered_eval.testing.clock import HandClock
@@ -220,7 +220,7 @@ def test_an_answer_of_any_kind_ends_the_row(sign_of_life):
 
 def test_lost_calls_are_no_billed_calls():
     """A call of unknown fate is counted apart from the calls that were billed."""
-    tally = Tally(HandClock())
+    tally = CallTally(HandClock())
     heading = Heading("judge", MODEL, "requirement")
     tally.bill(heading, 5 * 10**11, Usage(input_tokens=3, output_tokens=2))
     tally.lose(heading, 10**12)
@@ -235,7 +235,7 @@ def test_lost_calls_are_no_billed_calls():
 async def test_waiting_is_counted_while_it_lasts():
     """The time with an open call is known before the call has ended."""
     clock = HandClock()
-    tally = Tally(clock)
+    tally = CallTally(clock)
     tally.open_call()
     await clock.advance(3.0)
 

@@ -12,7 +12,7 @@ import pytest
 from gateways import AT, PRICES, SMALL
 from test_packing import CLAIMS, judge, sizes
 
-from tiered_eval.calls import Gateway
+from tiered_eval.calls import Gateway, Terms, World
 from tiered_eval.cli.app import run_app
 from tiered_eval.config import RunConfig
 from tiered_eval.pricing import PriceBook
@@ -57,11 +57,9 @@ async def run(home: Path, provider: ScriptedProvider, suite: list[Case], **optio
     prices = PriceBook(PRICES)
     gateway = Gateway(
         home=home,
-        run="run",
         prices=prices,
-        open_provider=lambda prefix: provider,
-        pack=config.pack,
-        seed=config.seed,
+        terms=Terms(run="run", pack=config.pack, seed=config.seed),
+        world=World(open_provider=lambda prefix: provider),
     )
     services = LiveServices(
         gateway, judges=(SMALL,), embedder="none", prices=prices, home=home, judged_at_once=256
@@ -112,13 +110,13 @@ async def test_a_run_by_batches_waits_for_all_of_it(tmp_path: Path):
     prices = PriceBook(PRICES)
     gateway = Gateway(
         home=tmp_path,
-        run="run",
         prices=prices,
-        open_provider=lambda prefix: provider,
-        pack="auto",
-        uses_batches=True,
-        open_batch_provider=lambda prefix: batches,
-        sleep=short,
+        terms=Terms(run="run", pack="auto", uses_batches=True),
+        world=World(
+            open_provider=lambda prefix: provider,
+            open_batch_provider=lambda prefix: batches,
+            sleep=short,
+        ),
     )
     services = LiveServices(
         gateway, judges=(SMALL,), embedder="none", prices=prices, home=tmp_path, judged_at_once=4096

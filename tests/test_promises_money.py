@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from gateways import contents_below
 
-from tiered_eval.calls import Gateway
+from tiered_eval.calls import Gateway, Terms, World
 from tiered_eval.errors import BudgetExceeded, ProviderError, UnreadableReply
 from tiered_eval.ledger import Ledger
 from tiered_eval.pricing import PriceBook
@@ -94,13 +94,14 @@ async def run_under_cap(home: Path, provider: ScriptedProvider, *, cap: int, cal
     outcomes: Counter[str] = Counter()
     async with Gateway(
         home=home,
-        run="run",
         prices=BOOK,
-        open_provider=lambda prefix: provider,
-        cap_usd=Decimal(cap).scaleb(-12),
-        clock=clock,
-        sleep=clock.sleep,
-        rng=random.Random(seed),
+        terms=Terms(run="run", cap_usd=Decimal(cap).scaleb(-12)),
+        world=World(
+            open_provider=lambda prefix: provider,
+            clock=clock,
+            sleep=clock.sleep,
+            rng=random.Random(seed),
+        ),
     ) as gateway:
 
         async def ask(number: int) -> None:
@@ -191,14 +192,14 @@ async def test_the_books_enclose_the_vendors_bill(tmp_path: Path, prefix: str, m
         settings = ProviderSettings(base_urls={prefix: url})
         async with Gateway(
             home=tmp_path,
-            run="run",
             prices=PriceBook({model: {"input": Decimal("0.1"), "output": Decimal("0.5")}}),
-            open_provider=lambda name: open_provider(name, settings=settings),
-            cap_usd=cap,
-            request_timeout_s=0.4,
-            clock=clock,
-            sleep=clock.sleep,
-            rng=random.Random(0),
+            terms=Terms(run="run", cap_usd=cap, request_timeout_s=0.4),
+            world=World(
+                open_provider=lambda name: open_provider(name, settings=settings),
+                clock=clock,
+                sleep=clock.sleep,
+                rng=random.Random(0),
+            ),
         ) as gateway:
 
             async def ask(number: int) -> None:
@@ -231,7 +232,7 @@ import asyncio, json, os, signal, sys
 from decimal import Decimal
 from pathlib import Path
 
-from tiered_eval.calls import Gateway
+from tiered_eval.calls import Gateway, Terms, World
 from tiered_eval.errors import BudgetExceeded
 from tiered_eval.ledger import Cap, Ledger
 from tiered_eval.pricing import PriceBook
@@ -272,14 +273,16 @@ async def main():
     cap = options.get("cap_usd")
     async with Gateway(
         home=Path(options["home"]),
-        run=options["run"],
-        scope=options.get("scope"),
-        suite=options.get("suite"),
         prices=PriceBook({"scripted:small": {"input": 0, "output": 1}}),
-        open_provider=lambda prefix: Vendor(),
-        cap_usd=None if cap is None else Decimal(cap),
-        caps=tuple(Cap(amount=amount, period=period) for period, amount in options.get("caps", [])),
-        concurrency=8,
+        terms=Terms(
+            run=options["run"],
+            scope=options.get("scope"),
+            suite=options.get("suite"),
+            cap_usd=None if cap is None else Decimal(cap),
+            caps=tuple(Cap(amount=amount, period=period) for period, amount in options.get("caps", [])),
+            concurrency=8,
+        ),
+        world=World(open_provider=lambda prefix: Vendor()),
     ) as gateway:
         ledger = await gateway.ledger()
         ledger._writer.wait_for(lambda connection: connection.set_trace_callback(watch))

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from tiered_eval.calls import World
 from tiered_eval.calls.vendors import Vendors
 from tiered_eval.errors import ConfigError
-from tiered_eval.pacing import RateGate
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import NeedsPreparation
 from tiered_eval.providers.registry import (
@@ -165,15 +165,13 @@ class SlowToStart(ScriptedProvider):
 
 
 @pytest.mark.parametrize(("kind", "times"), [(SlowToStart, 1), (ScriptedProvider, 0)])
-async def test_provider_that_needs_preparation_gets_it(kind: type[ScriptedProvider], times: int):
+async def test_provider_that_needs_preparation_gets_it(
+    kind: type[ScriptedProvider], times: int, tmp_path: Path
+):
     """The door prepares a provider that asks for it, and leaves others alone."""
     provider = kind()
-    vendors = Vendors(
-        prices=PriceBook({}),
-        open_provider=lambda prefix: provider,
-        open_embedder=None,
-        make_gate=lambda: RateGate(concurrency=1),
-    )
+    world = World(open_provider=lambda prefix: provider)
+    vendors = Vendors(home=tmp_path, prices=PriceBook({}), world=world, concurrency=1)
 
     await vendors.prepare("scripted")
 

@@ -3,6 +3,7 @@
 from tiered_eval.calls.gateway import Gateway
 from tiered_eval.calls.packs import PackQuestion, PlannedCall, calls_for, most_in_a_pack
 from tiered_eval.calls.tally import CallStatistics
+from tiered_eval.calls.terms import Terms, World
 from tiered_eval.calls.vendors import provider_of
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "Gateway",
     "PackQuestion",
     "PlannedCall",
+    "Terms",
+    "World",
     "calls_for",
     "most_in_a_pack",
     "provider_of",

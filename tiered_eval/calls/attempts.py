@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections.abc import Awaitable, Callable
 
 from tiered_eval.budget import Budget, Reservation
 from tiered_eval.calls.booking import Booking
-from tiered_eval.calls.job import Bought, Gate, Job, Reply
-from tiered_eval.calls.tally import Tally
+from tiered_eval.calls.job import Bought, CallGate, Job, Reply
+from tiered_eval.calls.tally import CallTally
+from tiered_eval.calls.terms import Terms, World
 from tiered_eval.errors import (
     BudgetExceeded,
     CallsStopped,
@@ -28,7 +28,7 @@ from tiered_eval.errors import (
     RateLimited,
     TieredEvalError,
 )
-from tiered_eval.ledger import Busy, Cap, Claim, Kept, Ledger, NoRoom
+from tiered_eval.ledger import Busy, Claim, Kept, Ledger, NoRoom
 from tiered_eval.pricing import dollars_from_pico, usd_from_pico
 
 __all__ = ["Attempts", "exceeded"]
@@ -46,39 +46,23 @@ class Attempts:
 
     Args:
         budget, tally: where money is set aside and counted.
-        scope, run: what the cap is on, and the run that calls belong to.
-        concurrency: most calls open at once, of all models together.
-        timeout_s: bound on one attempt.
-        deadline_s: seconds that the run has left; None for no deadline.
-        caps: those next to the scope's, which the ledger holds.
-        sleep, rng: waits while another process makes the same call.
+        scope: what the cap is on.
     """
 
     def __init__(
-        self,
-        *,
-        budget: Budget,
-        tally: Tally,
-        scope: Callable[[], str],
-        run: str,
-        concurrency: int,
-        timeout_s: float,
-        deadline_s: Callable[[], float | None],
-        sleep: Callable[[float], Awaitable[None]],
-        rng: random.Random,
-        caps: tuple[Cap, ...] = (),
+        self, *, terms: Terms, world: World, budget: Budget, tally: CallTally, scope: Callable[[], str]
     ) -> None:
         self.budget = budget
-        self._scope = scope
-        self._caps = caps
+        self.tally = tally
         self.warnings: list[str] = []
-        self._tally = tally
-        self._run = run
-        self._open_calls = asyncio.Semaphore(concurrency)
-        self._timeout_s = timeout_s
-        self._deadline_s = deadline_s
-        self._sleep = sleep
-        self._rng = rng
+        self._scope = scope
+        self._caps = terms.caps
+        self._run = terms.run
+        self._open_calls = asyncio.Semaphore(terms.concurrency)
+        self._timeout_s = terms.request_timeout_s
+        self._deadline_s = terms.deadline_s
+        self._sleep = world.sleep
+        self._rng = world.rng
         self._stopped_providers: dict[str, ProviderError] = {}
         self._refusal: TieredEvalError | None = None
         self._overrun_models: set[str] = set()
@@ -90,7 +74,7 @@ class Attempts:
         self._refusal = self._refusal or why
 
     async def make(
-        self, job: Job[Reply], attempt: int, *, ledger: Ledger, gate: Gate, distrusted: bytes | None
+        self, job: Job[Reply], attempt: int, *, ledger: Ledger, gate: CallGate, distrusted: bytes | None
     ) -> Bought[Reply] | Kept:
         """One attempt; or the reply that another process bought meanwhile.
 
@@ -137,12 +121,10 @@ class Attempts:
 
     def book(self, job: Job[Reply], claim: Claim, reservation: Reservation, ledger: Ledger) -> Booking[Reply]:
         """The money of one attempt, to be ended in budget, ledger and tally together."""
-        return Booking(
-            job, claim, reservation, ledger=ledger, tally=self._tally, overrun=self._report_overrun
-        )
+        return Booking(job, claim, reservation, ledger=ledger, tally=self.tally, overrun=self._report_overrun)
 
     async def _reserved(
-        self, job: Job[Reply], claim: Claim, ledger: Ledger, gate: Gate
+        self, job: Job[Reply], claim: Claim, ledger: Ledger, gate: CallGate
     ) -> Bought[Reply] | Kept | Busy | NoRoom:
         """The attempt, with its worst case set aside while it waits for its turn and while it is open."""
         reservation = await self.budget.reserve(claim.bound)
@@ -156,7 +138,7 @@ class Attempts:
                 reservation.release()
 
     async def _claimed(
-        self, booking: Booking[Reply], ledger: Ledger, gate: Gate
+        self, booking: Booking[Reply], ledger: Ledger, gate: CallGate
     ) -> Bought[Reply] | Kept | Busy | NoRoom:
         try:
             answer = await ledger.claim(booking.claim)
@@ -172,7 +154,7 @@ class Attempts:
             if booking.is_open:
                 booking.lose("not booked")  # a fault of ours, on the safe side
 
-    async def _bought(self, booking: Booking[Reply], gate: Gate) -> Reply:
+    async def _bought(self, booking: Booking[Reply], gate: CallGate) -> Reply:
         """Send, and book what came back before anything else is awaited."""
         reply = await self._send(booking, gate)
         gate.learn(reply.limits)
@@ -188,11 +170,11 @@ class Attempts:
         await booking.settle(reply)
         return reply
 
-    async def _send(self, booking: Booking[Reply], gate: Gate) -> Reply:
+    async def _send(self, booking: Booking[Reply], gate: CallGate) -> Reply:
         left_s = self._deadline_s()
         timeout_s = self._timeout_s if left_s is None else max(0.0, min(self._timeout_s, left_s))
         model = booking.claim.model
-        self._tally.open_call()
+        self.tally.open_call()
         try:
             async with asyncio.timeout(timeout_s + TIMEOUT_GRACE_S):
                 return await booking.job.send(timeout_s)
@@ -208,9 +190,9 @@ class Attempts:
             booking.lose(type(error).__name__)
             raise
         finally:
-            self._tally.close_call()
+            self.tally.close_call()
 
-    def _book_failure(self, booking: Booking[Reply], gate: Gate, error: ProviderError) -> None:
+    def _book_failure(self, booking: Booking[Reply], gate: CallGate, error: ProviderError) -> None:
         gate.learn(error.limits)
         if isinstance(error, RateLimited):
             # A limit is met by everyone; an overload (529) chose this call, which waits, and asks for fewer at once.

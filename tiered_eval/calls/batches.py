@@ -15,20 +15,18 @@ import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypeVar
 
-from tiered_eval.budget import Budget, Reservation
+from tiered_eval.budget import Reservation
 from tiered_eval.calls.attempts import Attempts, exceeded
 from tiered_eval.calls.books import Books
 from tiered_eval.calls.job import Bought, Job
 from tiered_eval.calls.left_behind import LeftBehind
-from tiered_eval.calls.tally import Tally
+from tiered_eval.calls.terms import Terms, World
 from tiered_eval.calls.trips import Arrival, Passenger, Seat, Trip
 from tiered_eval.calls.vendors import Vendors, provider_of
 from tiered_eval.errors import CallsStopped, DeadlineReached, TieredEvalError
 from tiered_eval.ledger import BatchLine, Busy, Granted, Kept
-from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import BatchProvider, NeedsPreparation
 from tiered_eval.records import BatchItem, ModelReply
 
@@ -53,41 +51,29 @@ class BatchedCalls:
     """The batches of one gateway. Belongs to one event loop.
 
     Args:
-        is_used: may calls of this run travel in batches? If not, only those that were left behind are fetched.
-        waits_for_left_behind: wait for batches that a killed run left behind; else only those that have ended are
-            fetched, and the calls of the others count as unknown and are made again.
+        terms: say whether calls of this run may travel in batches; if not, only those left behind are fetched.
         buy_alone: makes a call by itself.
     """
 
     def __init__(
         self,
         *,
-        is_used: bool,
-        waits_for_left_behind: bool,
+        terms: Terms,
+        world: World,
         books: Books,
-        budget: Budget,
-        tally: Tally,
         attempts: Attempts,
         vendors: Vendors,
-        prices: PriceBook,
-        open_provider: Callable[[str], BatchProvider | None],
         buy_alone: Callable[[Job[ModelReply], bytes | None], Awaitable[Bought[ModelReply] | Kept]],
-        deadline_s: Callable[[], float | None],
-        sleep: Callable[[float], Awaitable[None]],
-        now: Callable[[], datetime],
-        nonce: Callable[[], str],
     ) -> None:
-        self._is_used = is_used
+        self._is_used = terms.uses_batches
+        self._deadline_s = terms.deadline_s
+        self._open_provider = world.open_batch_provider
+        self._sleep = world.sleep
+        self._now = world.now
+        self._nonce = world.nonce
         self._books = books
-        self._budget = budget
-        self._tally = tally
         self._attempts = attempts
-        self._open_provider = open_provider
         self._buy_alone = buy_alone
-        self._deadline_s = deadline_s
-        self._sleep = sleep
-        self._now = now
-        self._nonce = nonce
         self._providers: dict[str, BatchProvider | None] = {}
         self._waiting: list[Passenger] = []
         self._boarding: list[Passenger] = []
@@ -97,17 +83,13 @@ class BatchedCalls:
         self._trip_of: dict[str, Trip] = {}
         """By the keys of its calls."""
         self._left_behind = LeftBehind(
-            is_waited_for=waits_for_left_behind,
+            terms=terms,
+            world=world,
             books=books,
-            budget=budget,
-            tally=tally,
             attempts=attempts,
             vendors=vendors,
-            prices=prices,
             provider=self._provider,
             depart=self._depart,
-            sleep=sleep,
-            now=now,
         )
 
     @property
@@ -296,7 +278,7 @@ class BatchedCalls:
                         vendors_model=vendors_model,
                         provider=provider,
                         ledger=ledger,
-                        tally=self._tally,
+                        tally=self._attempts.tally,
                         seats=seats,
                         since=self._now(),
                         sleep=self._sleep,
@@ -314,7 +296,7 @@ class BatchedCalls:
                 passenger.fail(error)
                 continue
             claim = self._attempts.claim_for(passenger.job, batch=name)
-            reservation = self._budget.find_room(claim.bound)
+            reservation = self._attempts.budget.find_room(claim.bound)
             if reservation is None:
                 without_room.append(passenger)
                 continue

@@ -11,7 +11,7 @@ from typing import Generic
 
 from tiered_eval.budget import Reservation
 from tiered_eval.calls.job import Job, Reply
-from tiered_eval.calls.tally import Tally
+from tiered_eval.calls.tally import CallTally
 from tiered_eval.ledger import Claim, Ledger
 from tiered_eval.records import Usage
 
@@ -35,7 +35,7 @@ class Booking(Generic[Reply]):
         reservation: Reservation,
         *,
         ledger: Ledger,
-        tally: Tally,
+        tally: CallTally,
         overrun: Callable[[str, int, int], None],
     ) -> None:
         self.job: Job[Reply] = job

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from tiered_eval.budget import Budget
+from tiered_eval.calls.terms import Terms
 from tiered_eval.errors import CallsStopped, LedgerError
 from tiered_eval.ledger import Ledger, RunEntry, Totals
 from tiered_eval.pricing import dollars_from_pico
@@ -21,30 +22,19 @@ class Books:
 
     Args:
         home: its folder.
-        run: name of this run.
-        suite: what is run; None notes no run, and continues none.
-        scope: what the cap is on; None takes ``run``, or the scope of a killed run that is continued.
+        terms: name and cap of the run, and what it is a run of; only a live one is noted.
         budget: told what its scope had spent before.
     """
 
-    def __init__(
-        self,
-        *,
-        home: Path,
-        run: str,
-        suite: str | None,
-        scope: str | None,
-        budget: Budget,
-        now: Callable[[], datetime],
-    ) -> None:
-        self.scope = scope or run
+    def __init__(self, *, home: Path, terms: Terms, budget: Budget, now: Callable[[], datetime]) -> None:
+        self.scope = terms.scope or terms.run
         self.ledger: Ledger | None = None
         """None until it was opened."""
         self.warnings: list[str] = []
         self._home = home
-        self._run = run
-        self._suite = suite
-        self._is_scope_chosen = scope is not None
+        self._run = terms.run
+        self._suite = terms.suite if terms.mode == "live" else None
+        self._is_scope_chosen = terms.scope is not None
         self._budget = budget
         self._now = now
         self._opening: asyncio.Task[Ledger] | None = None

@@ -9,32 +9,26 @@ Route: scorers and batchers call :meth:`Gateway.complete` and :meth:`Gateway.emb
 from __future__ import annotations
 
 import asyncio
-import random
-import secrets
-import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from decimal import Decimal
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 from tiered_eval.budget import Budget
+from tiered_eval.calls.answers import Answer, Place, completed, reply_from_kept
 from tiered_eval.calls.attempts import Attempts
 from tiered_eval.calls.batches import BatchedCalls
 from tiered_eval.calls.books import Books
 from tiered_eval.calls.breaker import Breaker
 from tiered_eval.calls.embedding import batches_of, embedding_job, joined
 from tiered_eval.calls.flights import Flights
-from tiered_eval.calls.job import Bought, Gate, Job, Reply
-from tiered_eval.calls.jobs import Jobs, heading_of
+from tiered_eval.calls.job import Bought, Job, Reply
+from tiered_eval.calls.jobs import Jobs
 from tiered_eval.calls.packing import Packer
 from tiered_eval.calls.packs import alone_in_pack, most_in_a_pack
-from tiered_eval.calls.places import Place, reply_from_kept
-from tiered_eval.calls.tally import CallStatistics, Tally
-from tiered_eval.calls.vendors import Vendors, provider_of, rate_gates
-from tiered_eval.config import Mode, Pack
+from tiered_eval.calls.tally import CallStatistics, CallTally
+from tiered_eval.calls.terms import Terms, World
+from tiered_eval.calls.vendors import Vendors, provider_of
 from tiered_eval.errors import (
     CallsStopped,
     ConfigError,
@@ -45,25 +39,13 @@ from tiered_eval.errors import (
     RecordingMissing,
     TieredEvalError,
 )
-from tiered_eval.ledger import Cap, Kept, Ledger
-from tiered_eval.pricing import PriceBook, pico_from_usd, usd_from_pico
-from tiered_eval.providers.base import BatchProvider, EmbeddingProvider, Provider
+from tiered_eval.ledger import Kept, Ledger
+from tiered_eval.pricing import PriceBook, pico_from_usd
 from tiered_eval.records import Completed, EmbeddingReply, ModelReply, ModelRequest
 
 __all__ = ["Gateway"]
 
 T = TypeVar("T")
-
-MAX_ATTEMPTS = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    reply: ModelReply
-    cost: int
-    """Pico-dollars billed by this flight, unusable attempts included."""
-    cost_then: int | None = None
-    """What the reply had cost when another process bought it; None when this flight did."""
 
 
 class Gateway:
@@ -74,118 +56,40 @@ class Gateway:
 
     Args:
         home: folder of the ledger.
-        run: name of this run.
         prices: what calls cost.
-        open_provider, open_embedder: find a vendor by its prefix, as ``providers.registry`` does; each once.
-        cap_usd: most that this run may spend; None for no limit.
-        caps: caps on days, months and suites, held against all that the ledger in ``home`` records.
-        suite: what is run, by a name that is the same every time. A run of it goes on under the cap of the last one,
-            if that was killed: what was spent before the kill counts. None notes no run in the ledger.
-        scope: what the cap is on; runs that share a scope share its cap. Takes ``run``, or the killed run's.
-        mode: ``live``; ``offline`` answers from kept replies only; ``replay`` asks the provider ``replay``.
-        pack: may questions about one response share a call? ``auto`` where that is cheaper, or at most so many.
-        uses_batches: calls travel in the vendors' batches, where they have them.
-        waits_for_left_behind: a batch of an earlier run that was killed is waited for; else, if it has not ended, its
-            calls count as unknown and are made again.
-        open_batch_provider: finds a vendor's batches by its prefix; None where it has none.
-        seed: orders the questions that share a call.
-        concurrency: most calls open at once.
-        request_timeout_s: bound on one attempt.
-        deadline_s: seconds that the run has left; None for no deadline.
-        make_gate: one rate gate for each model. Takes ``pacing.RateGate``, which all processes on ``home`` share.
-        clock, sleep, now, rng, nonce: time and chance.
+        terms: what the run allows.
+        world: who is called, and what passes meanwhile.
     """
 
-    def __init__(
-        self,
-        *,
-        home: Path,
-        run: str,
-        prices: PriceBook,
-        open_provider: Callable[[str], Provider],
-        open_embedder: Callable[[str], EmbeddingProvider] | None = None,
-        cap_usd: Decimal | None = None,
-        caps: tuple[Cap, ...] = (),
-        suite: str | None = None,
-        scope: str | None = None,
-        mode: Mode = "live",
-        pack: Pack = "never",
-        uses_batches: bool = False,
-        waits_for_left_behind: bool = True,
-        open_batch_provider: Callable[[str], BatchProvider | None] = lambda prefix: None,
-        seed: int = 0,
-        concurrency: int = 64,
-        request_timeout_s: float = 120.0,
-        deadline_s: Callable[[], float | None] = lambda: None,
-        max_attempts: int = MAX_ATTEMPTS,
-        make_gate: Callable[[], Gate] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        rng: random.Random | None = None,
-        nonce: Callable[[], str] = lambda: secrets.token_hex(8),
-    ) -> None:
-        self._prices = prices
-        self._vendors = Vendors(
-            prices=prices,
-            open_provider=open_provider,
-            open_embedder=open_embedder,
-            make_gate=rate_gates(home, concurrency=concurrency, clock=clock, sleep=sleep)
-            if make_gate is None
-            else lambda model, origin: make_gate(),
-        )
-        self._mode = mode
-        self._timeout_s = request_timeout_s
-        self._deadline_s = deadline_s
-        self._max_attempts = max_attempts
-        self._sleep = sleep
-        self._now = now
-        self._rng = rng or random.Random()
-        self._nonce = nonce
-        self._cap = None if cap_usd is None else pico_from_usd(cap_usd)
+    def __init__(self, *, home: Path, prices: PriceBook, terms: Terms, world: World) -> None:
+        self.tally = CallTally(world.clock)
+        self._terms = terms
+        self._world = world
+        self._cap = None if terms.cap_usd is None else pico_from_usd(terms.cap_usd)
         self._budget = Budget(self._cap)
-        self.tally = Tally(clock)
-        self._books = Books(
-            home=home,
-            run=run,
-            suite=suite if mode == "live" else None,
-            scope=scope,
-            budget=self._budget,
-            now=now,
-        )
+        self._vendors = Vendors(home=home, prices=prices, world=world, concurrency=terms.concurrency)
+        self._books = Books(home=home, terms=terms, budget=self._budget, now=world.now)
         self._attempts = Attempts(
+            terms=terms,
+            world=world,
             budget=self._budget,
             tally=self.tally,
             scope=lambda: self._books.scope,
-            run=run,
-            concurrency=concurrency,
-            timeout_s=request_timeout_s,
-            deadline_s=deadline_s,
-            sleep=sleep,
-            rng=self._rng,
-            caps=caps,
         )
-        self.jobs = Jobs(vendors=self._vendors, prices=prices, now=now, nonce=nonce)
-        self._packer = Packer(self, pack=pack, seed=seed) if most_in_a_pack(pack) > 1 else None
+        self.jobs = Jobs(vendors=self._vendors, world=world)
+        packs = most_in_a_pack(terms.pack) > 1
+        self._packer = Packer(self, pack=terms.pack, seed=terms.seed) if packs else None
         self._batches = BatchedCalls(
-            is_used=uses_batches,
-            waits_for_left_behind=waits_for_left_behind,
+            terms=terms,
+            world=world,
             books=self._books,
-            budget=self._budget,
-            tally=self.tally,
             attempts=self._attempts,
             vendors=self._vendors,
-            prices=prices,
-            open_provider=open_batch_provider,
             buy_alone=self._tried,
-            deadline_s=deadline_s,
-            sleep=sleep,
-            now=now,
-            nonce=nonce,
         )
         self._attempts.when_in_batch = self._batches.adopt_again
-        self._breaker = Breaker(clock)
-        self._flights: Flights[_Answer] = Flights()
+        self._breaker = Breaker(world.clock)
+        self._flights: Flights[Answer] = Flights()
         self._unusable = 0
         self._is_closed = False
 
@@ -229,7 +133,7 @@ class Gateway:
         """
         if not models:
             raise ConfigError("no judge model is chosen; give one with --judge provider:name")
-        if self._mode == "replay":
+        if self._terms.mode == "replay":
             return await self._replay(request, parse, models[0])
         if self._packer is not None and request.packed is not None:
             return await self._packer.complete(request, parse, models=models)
@@ -245,9 +149,9 @@ class Gateway:
     ) -> Completed[T]:
         """The same, in a call of its own. ``readings`` bounds the replies that are paid for in vain."""
         places = [Place(model, self.jobs.key(request, model)) for model in models]
-        completed, distrusted = await self.find_completed(request, parse, places)
-        if completed is not None:
-            return completed
+        found, distrusted = await self.find_completed(request, parse, places)
+        if found is not None:
+            return found
         for position, place in enumerate(places, start=1):
             try:
                 return await self._ask(request, parse, place, distrusted.get(place.key), readings)
@@ -262,13 +166,13 @@ class Gateway:
         Raises:
             The same as ``complete``.
         """
-        if self._mode != "live":
+        if self._terms.mode != "live":
             raise NotKept(model)
         embedder = self._vendors.embedder(provider_of(model)[0])
         await self._vendors.load_price(model)
         replies = []
         for batch in batches_of(texts, embedder):
-            job = embedding_job(batch, embedder, model, prices=self._prices, now=self._now)
+            job = embedding_job(batch, embedder, model, prices=self._vendors.prices, now=self._world.now)
             got = await self._tried(job, None)
             if isinstance(got, Kept):
                 raise LedgerError(f"{job.key}: the name of a new call is in the ledger already")
@@ -284,7 +188,7 @@ class Gateway:
         """
         for model in models:
             prefix, _ = provider_of(model)
-            if self._mode == "live":
+            if self._terms.mode == "live":
                 self._vendors.provider(prefix)
                 await self._vendors.load_price(model)
 
@@ -316,7 +220,7 @@ class Gateway:
 
     async def find_kept(self, keys: Sequence[str]) -> dict[str, Kept]:
         """The kept replies among ``keys``. Raises ConfigError, LedgerError."""
-        if self._mode == "offline" and not self._books.exists:
+        if self._terms.mode == "offline" and not self._books.exists:
             return {}
         ledger = await self._books.open()
         return ledger.find(keys)
@@ -338,53 +242,37 @@ class Gateway:
                 continue
             reply = reply_from_kept(kept, parse)
             if reply is not None:
-                return self._completed_from_kept(request, parse, place, kept.cost, reply), distrusted
+                answer = Answer(reply=reply, cost_then=kept.cost)
+                return completed(answer, request, parse, place, tally=self.tally), distrusted
             self._unusable += 1
             distrusted[place.key] = kept.seal
-        if self._mode == "offline":
+        if self._terms.mode == "offline":
             raise NotKept(places[0].model)
         return None, distrusted
-
-    def _completed_from_kept(
-        self,
-        request: ModelRequest,
-        parse: Callable[[ModelReply], T],
-        place: Place,
-        cost_then: int,
-        reply: ModelReply,
-    ) -> Completed[T]:
-        self.tally.serve_from_store(heading_of(request, place.model), cost_then)
-        return Completed(
-            parsed=parse(reply),
-            reply=reply,
-            cost_usd=Decimal(0),
-            from_store=True,
-            model=place.model,
-            prompt=place.prompt,
-        )
 
     async def _replay(
         self, request: ModelRequest, parse: Callable[[ModelReply], T], model: str
     ) -> Completed[T]:
         """The recorded answer to the question: alone, or else as it was given in a pack."""
         recorded = self._vendors.provider("replay")
-        nonce, prompt = self._nonce(), ""
+        nonce, prompt = self._world.nonce(), ""
         try:
-            reply = await recorded.complete(request, model=model, nonce=nonce, timeout_s=self._timeout_s)
+            reply = await recorded.complete(
+                request, model=model, nonce=nonce, timeout_s=self._terms.request_timeout_s
+            )
         except RecordingMissing as missing:
             if request.packed is None:
                 raise
             in_pack = alone_in_pack(request, request.packed)
             try:
-                reply = await recorded.complete(in_pack, model=model, nonce=nonce, timeout_s=self._timeout_s)
+                reply = await recorded.complete(
+                    in_pack, model=model, nonce=nonce, timeout_s=self._terms.request_timeout_s
+                )
             except RecordingMissing:
                 raise missing from None
             prompt = in_pack.prompt
-        parsed = parse(reply)
-        self.tally.serve_from_store(heading_of(request, model), 0)
-        return Completed(
-            parsed=parsed, reply=reply, cost_usd=Decimal(0), from_store=True, model=model, prompt=prompt
-        )
+        answer, place = Answer(reply=reply, cost_then=0), Place(model, "", prompt)
+        return completed(answer, request, parse, place, tally=self.tally)
 
     # ── one model ────────────────────────────────────────────────────────────────────────────────
 
@@ -399,19 +287,7 @@ class Gateway:
         answer, is_first = await self._flights.join(
             place.key, lambda: self._fly(request, parse, place, distrusted, readings)
         )
-        parsed = parse(answer.reply)
-        heading = heading_of(request, place.model)
-        if not is_first:
-            self.tally.join(heading)
-        elif answer.cost_then is not None:
-            self.tally.serve_from_store(heading, answer.cost_then)
-        return Completed(
-            parsed=parsed,
-            reply=answer.reply,
-            cost_usd=usd_from_pico(answer.cost) if is_first else Decimal(0),
-            from_store=not is_first or answer.cost_then is not None,
-            model=place.model,
-        )
+        return completed(answer, request, parse, place, tally=self.tally, is_first=is_first)
 
     async def _fly(
         self,
@@ -420,17 +296,17 @@ class Gateway:
         place: Place,
         distrusted: bytes | None,
         readings: int | None,
-    ) -> _Answer:
+    ) -> Answer:
         """Attempt after attempt, until one succeeds or trying again is pointless."""
         await self.jobs.prepare(place.model)
         job = self.jobs.alone(request, parse, place.model, place.key, readings=readings)
         while True:
             got = await self.buy(job, distrusted)
             if isinstance(got, Bought):
-                return _Answer(reply=got.reply, cost=job.billed)
+                return Answer(reply=got.reply, cost=job.billed)
             reply = reply_from_kept(got, parse) if got.seal != distrusted else None
             if reply is not None:
-                return _Answer(reply=reply, cost=job.billed, cost_then=got.cost)
+                return Answer(reply=reply, cost=job.billed, cost_then=got.cost)
             self._unusable += 1
             distrusted = got.seal
 
@@ -457,17 +333,17 @@ class Gateway:
         self._breaker.check(model)
         ledger = await self._books.open()
         gate = self._vendors.gate(model)
-        left_s = self._deadline_s()
+        left_s = self._terms.deadline_s()
         try:
             async with asyncio.timeout(None if left_s is None else max(0.0, left_s)) as limit:
                 got = await retrying.run(
                     lambda attempt: self._attempts.make(
                         job, attempt, ledger=ledger, gate=gate, distrusted=distrusted
                     ),
-                    deadline_s=self._deadline_s,
-                    rng=self._rng,
-                    sleep=self._sleep,
-                    max_attempts=self._max_attempts,
+                    deadline_s=self._terms.deadline_s,
+                    rng=self._world.rng,
+                    sleep=self._world.sleep,
+                    max_attempts=self._terms.max_attempts,
                     max_unreadable=job.readings or retrying.MAX_UNREADABLE,
                 )
         except ProviderError as error:

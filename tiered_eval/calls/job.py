@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 from tiered_eval.calls.tally import Heading
 from tiered_eval.records import EmbeddingReply, ModelReply, ModelRequest, RateLimits, Usage
 
-__all__ = ["BYTES_A_TOKEN", "Bought", "Gate", "Job", "Reply"]
+__all__ = ["BYTES_A_TOKEN", "Bought", "CallGate", "Job", "Reply"]
 
 Reply = TypeVar("Reply", ModelReply, EmbeddingReply)
 
@@ -18,7 +18,7 @@ BYTES_A_TOKEN = 4
 """For estimates of tokens, never for money."""
 
 
-class Gate(Protocol):
+class CallGate(Protocol):
     """What is needed of ``pacing.RateGate``."""
 
     def slot(self, tokens: int) -> AbstractAsyncContextManager[None]:

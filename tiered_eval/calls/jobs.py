@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any
 
 from tiered_eval.calls.job import BYTES_A_TOKEN, Job
 from tiered_eval.calls.packs import PackQuestion, read_pack
 from tiered_eval.calls.replies import payload_from_reply
-from tiered_eval.calls.tally import Heading
+from tiered_eval.calls.tally import Heading, heading_of
+from tiered_eval.calls.terms import World
 from tiered_eval.calls.vendors import Vendors, provider_of
 from tiered_eval.keys import content_key
-from tiered_eval.pricing import PriceBook, input_bound_tokens
+from tiered_eval.pricing import input_bound_tokens
 from tiered_eval.records import ModelReply, ModelRequest
 
-__all__ = ["Jobs", "heading_of"]
+__all__ = ["Jobs"]
 
 
 class Jobs:
     """Makes jobs for one gateway."""
 
-    def __init__(
-        self,
-        *,
-        vendors: Vendors,
-        prices: PriceBook,
-        now: Callable[[], datetime],
-        nonce: Callable[[], str],
-    ) -> None:
+    def __init__(self, *, vendors: Vendors, world: World) -> None:
         self._vendors = vendors
-        self._prices = prices
-        self._now = now
-        self._nonce = nonce
+        self._now = world.now
+        self._nonce = world.nonce
 
     def key(self, request: ModelRequest, model: str) -> str:
         """What the answer of ``model`` to ``request`` is kept under."""
@@ -94,7 +86,7 @@ class Jobs:
     ) -> Job[ModelReply]:
         prefix, name = provider_of(model)
         provider = self._vendors.provider(prefix)
-        price = self._prices.price(model)
+        price = self._vendors.prices.price(model)
         prompt_tokens = input_bound_tokens(request)
 
         def worst(*, in_batch: bool) -> int:
@@ -117,8 +109,3 @@ class Jobs:
             request=request,
             readings=readings,
         )
-
-
-def heading_of(request: ModelRequest, model: str) -> Heading:
-    """What a question is counted under."""
-    return Heading(tier="judge", model=model, kind=request.kind)

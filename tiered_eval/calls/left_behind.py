@@ -20,7 +20,8 @@ from tiered_eval.calls.books import Books
 from tiered_eval.calls.job import Job
 from tiered_eval.calls.packs import pack_payloads
 from tiered_eval.calls.replies import payload_from_reply
-from tiered_eval.calls.tally import Heading, Tally
+from tiered_eval.calls.tally import Heading
+from tiered_eval.calls.terms import Terms, World
 from tiered_eval.calls.trips import Seat, Trip
 from tiered_eval.calls.vendors import Vendors, provider_of
 from tiered_eval.errors import ConfigError, ProviderError, TieredEvalError
@@ -36,8 +37,6 @@ class LeftBehind:
     """What earlier runs on the home left in batches.
 
     Args:
-        is_waited_for: wait for all of them; else only those that have ended are fetched, and the calls of the others
-            count as unknown and are made again.
         provider: finds a vendor's batches by its prefix.
         depart: sees a batch through.
     """
@@ -45,32 +44,25 @@ class LeftBehind:
     def __init__(
         self,
         *,
-        is_waited_for: bool,
+        terms: Terms,
+        world: World,
         books: Books,
-        budget: Budget,
-        tally: Tally,
         attempts: Attempts,
         vendors: Vendors,
-        prices: PriceBook,
         provider: Callable[[str], Awaitable[BatchProvider | None]],
         depart: Callable[[Trip], None],
-        sleep: Callable[[float], Awaitable[None]],
-        now: Callable[[], datetime],
     ) -> None:
         self.warnings: list[str] = []
         self.unreachable: dict[str, TieredEvalError] = {}
         """Why a call in a batch can neither be fetched nor made again, by its key."""
-        self._is_waited_for = is_waited_for
+        self._is_waited_for = terms.waits_for_left_behind
         self._books = books
-        self._budget = budget
-        self._tally = tally
         self._attempts = attempts
         self._vendors = vendors
-        self._prices = prices
         self._provider = provider
         self._depart = depart
-        self._sleep = sleep
-        self._now = now
+        self._sleep = world.sleep
+        self._now = world.now
         self._adoption: asyncio.Task[None] | None = None
 
     async def adopt(self) -> None:
@@ -133,7 +125,7 @@ class LeftBehind:
             vendors_model=vendors_model,
             provider=provider,
             ledger=ledger,
-            tally=self._tally,
+            tally=self._attempts.tally,
             seats={
                 line.custom_id: Seat(self._booking_of(line.claim, ledger), line.nonce) for line in entry.lines
             },
@@ -145,8 +137,8 @@ class LeftBehind:
 
     def _booking_of(self, claim: Claim, ledger: Ledger) -> Booking[ModelReply]:
         """The money of a call that another process claimed: part of our cap where it is the same one."""
-        budget = self._budget if claim.scope == self._books.scope else Budget(None)
-        job = _job_of(claim, self._prices, self._now)
+        budget = self._attempts.budget if claim.scope == self._books.scope else Budget(None)
+        job = _job_of(claim, self._vendors.prices, self._now)
         return self._attempts.book(job, claim, budget.take_over(claim.bound), ledger)
 
     def _warn(self, entry: BatchEntry, what: str) -> None:

@@ -20,9 +20,10 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
+from tiered_eval.calls.answers import Answer, Place, completed, reply_from_kept
 from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.job import Bought, Job
-from tiered_eval.calls.jobs import Jobs, heading_of
+from tiered_eval.calls.jobs import Jobs
 from tiered_eval.calls.packs import (
     PackQuestion,
     alike,
@@ -32,8 +33,7 @@ from tiered_eval.calls.packs import (
     pack_of,
     read_pack,
 )
-from tiered_eval.calls.places import Place, reply_from_kept
-from tiered_eval.calls.tally import Tally
+from tiered_eval.calls.tally import CallTally
 from tiered_eval.config import Pack
 from tiered_eval.errors import (
     BudgetExceeded,
@@ -59,7 +59,7 @@ class Door(Protocol):
     """What packing needs of the gateway."""
 
     jobs: Jobs
-    tally: Tally
+    tally: CallTally
 
     async def complete_alone(
         self,
@@ -92,16 +92,14 @@ class Door(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _Part:
     """What a pack has for one of its questions."""
 
-    reply: ModelReply | None
-    """None: nothing that can be used; ask alone."""
     model: str = ""
-    cost: int = 0
-    """Pico-dollars: its share of the pack."""
-    cost_then: int | None = None
-    """What the answer had cost when another process bought it; None when this one did."""
+    answer: Answer | None = None
+    """None: nothing that can be used; ask alone."""
+    cost_in_vain: int = 0
+    """Pico-dollars: its share of a pack that has no answer for it."""
     was_asked: bool = False
     """It was paid for once already, in vain."""
 
@@ -114,7 +112,7 @@ class _Waiting:
     parse: Callable[[ModelReply], Any]
     keys: Mapping[str, str]
     """Of its packed form, by model."""
-    future: asyncio.Future[_Answer]
+    future: asyncio.Future[_Part]
     pack: list[_Waiting] = field(default_factory=list)
     """Those that it shares a call with, itself included; empty until that is known."""
     flight: asyncio.Task[None] | None = None
@@ -125,9 +123,9 @@ class _Waiting:
             key=self.keys[model], request=self.request, form=self.request.packed, parse=self.parse
         )
 
-    def answer(self, answer: _Answer) -> None:
+    def answer(self, part: _Part) -> None:
         if not self.future.done():
-            self.future.set_result(answer)
+            self.future.set_result(part)
 
     def fail(self, error: BaseException) -> None:
         if not self.future.done():
@@ -158,7 +156,7 @@ class Packer:
         self._seed = seed
         self._sleep = sleep
         self._collecting: dict[tuple[object, ...], list[_Waiting]] = {}
-        self._flights: Flights[_Answer] = Flights()
+        self._flights: Flights[_Part] = Flights()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def complete(
@@ -177,37 +175,25 @@ class Packer:
                 Place(model, keys[model], in_pack.prompt),
             )
         ]
-        completed, distrusted = await door.find_completed(request, parse, places)
-        if completed is None and await door.wait_for_batches([place.key for place in places]):
+        found, distrusted = await door.find_completed(request, parse, places)
+        if found is None and await door.wait_for_batches([place.key for place in places]):
             # It travelled, alone or in a pack, in a batch of a run that ended before: not to be asked in another form.
-            completed, distrusted = await door.find_completed(request, parse, places)
-        if completed is not None:
-            return completed
+            found, distrusted = await door.find_completed(request, parse, places)
+        if found is not None:
+            return found
         if distrusted:
             return await door.complete_alone(request, parse, models=models)
-        answer, is_first = await self._flights.join(
+        part, is_first = await self._flights.join(
             keys[models[0]], lambda: self._in_pack(request, parse, keys)
         )
-        cost = usd_from_pico(answer.cost) if is_first else Decimal(0)
-        if answer.reply is None:
+        if part.answer is None:
             again = await door.complete_alone(
-                request, parse, models=models, readings=1 if answer.was_asked else None
+                request, parse, models=models, readings=1 if part.was_asked else None
             )
-            return replace(again, cost_usd=again.cost_usd + cost)
-        parsed = parse(answer.reply)
-        heading = heading_of(request, answer.model)
-        if not is_first:
-            door.tally.join(heading)
-        elif answer.cost_then is not None:
-            door.tally.serve_from_store(heading, answer.cost_then)
-        return Completed(
-            parsed=parsed,
-            reply=answer.reply,
-            cost_usd=cost,
-            from_store=not is_first or answer.cost_then is not None,
-            model=answer.model,
-            prompt=in_pack.prompt,
-        )
+            in_vain = usd_from_pico(part.cost_in_vain) if is_first else Decimal(0)
+            return replace(again, cost_usd=again.cost_usd + in_vain)
+        place = Place(part.model, keys[part.model], in_pack.prompt)
+        return completed(part.answer, request, parse, place, tally=door.tally, is_first=is_first)
 
     async def aclose(self) -> None:
         """End what is open; packs in flight are booked as unknown."""
@@ -222,7 +208,7 @@ class Packer:
 
     async def _in_pack(
         self, request: ModelRequest, parse: Callable[[ModelReply], Any], keys: Mapping[str, str]
-    ) -> _Answer:
+    ) -> _Part:
         """Wait for the answer of a pack; the last one who stops waiting ends the call."""
         waiting = _Waiting(
             request=request, parse=parse, keys=keys, future=asyncio.get_running_loop().create_future()
@@ -324,19 +310,23 @@ class Packer:
             kept = found.get(waiting.keys[model])
             if kept is not None:
                 reply = reply_from_kept(kept, waiting.parse)
-                waiting.answer(_Answer(reply=reply, model=model, cost_then=kept.cost))
+                answer = None if reply is None else Answer(reply=reply, cost_then=kept.cost)
+                waiting.answer(_Part(model=model, answer=answer))
 
 
 def _hand_out(pack: Sequence[_Waiting], answers: Mapping[str, ModelReply], billed: int, model: str) -> None:
     for waiting, cost in zip(pack, shares_of(billed, len(pack)), strict=True):
         reply = answers.get(waiting.keys[model])
-        waiting.answer(_Answer(reply=reply, model=model, cost=cost, was_asked=True))
+        if reply is None:
+            waiting.answer(_Part(cost_in_vain=cost, was_asked=True))
+        else:
+            waiting.answer(_Part(model=model, answer=Answer(reply=reply, cost=cost)))
 
 
 def _hand_back(pack: Sequence[_Waiting], billed: int = 0, *, was_asked: bool = False) -> None:
     """Let each be asked alone."""
     for waiting, cost in zip(pack, shares_of(billed, max(1, len(pack))), strict=False):
-        waiting.answer(_Answer(reply=None, cost=cost, was_asked=was_asked))
+        waiting.answer(_Part(cost_in_vain=cost, was_asked=was_asked))
 
 
 def _fail(pack: Sequence[_Waiting], error: TieredEvalError) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tiered_eval.ledger import shares_of
-from tiered_eval.records import Spend, SpendLine, Usage
+from tiered_eval.records import ModelRequest, Spend, SpendLine, Usage
 
-__all__ = ["CallStatistics", "Heading", "Tally"]
+__all__ = ["CallStatistics", "CallTally", "Heading", "heading_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,11 @@ class Heading:
     kind: str
 
 
+def heading_of(request: ModelRequest, model: str) -> Heading:
+    """What a question is counted under."""
+    return Heading(tier="judge", model=model, kind=request.kind)
+
+
 @dataclass(slots=True)
 class _Line:
     calls: int = 0
@@ -44,7 +49,7 @@ class _Line:
     output_tokens: int = 0
 
 
-class Tally:
+class CallTally:
     """Counts of one gateway. Amounts are pico-dollars."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from tiered_eval.calls.booking import Booking
 from tiered_eval.calls.job import Bought, Job
-from tiered_eval.calls.tally import Tally
+from tiered_eval.calls.tally import CallTally
 from tiered_eval.errors import ModelRefused, ProviderError, TieredEvalError
 from tiered_eval.ledger import Kept, Ledger
 from tiered_eval.providers.base import BatchProvider
@@ -88,7 +88,7 @@ class Trip:
     """The same without our prefix."""
     provider: BatchProvider
     ledger: Ledger
-    tally: Tally
+    tally: CallTally
     seats: dict[str, Seat]
     since: datetime
     sleep: Callable[[float], Awaitable[None]]

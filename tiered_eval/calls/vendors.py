@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 
-from tiered_eval.calls.job import Gate
+from tiered_eval.calls.job import CallGate
+from tiered_eval.calls.terms import World
 from tiered_eval.errors import ConfigError
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import EmbeddingProvider, NeedsPreparation, Provider
 
-__all__ = ["Vendors", "provider_of", "rate_gates"]
+__all__ = ["Vendors", "provider_of"]
 
 
 def provider_of(model: str) -> tuple[str, str]:
@@ -27,40 +28,17 @@ def provider_of(model: str) -> tuple[str, str]:
     return provider, name
 
 
-def rate_gates(
-    home: Path, *, concurrency: int, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
-) -> Callable[[str, str], Gate]:
-    """Makes the rate gate of one model at one place; all processes on ``home`` share what it learns of the limits."""
-
-    def make(model: str, origin: str) -> Gate:
-        # Imported here: a run whose answers are all kept makes none.
-        from tiered_eval.pacing import RateGate, SharedAllowance
-
-        name = hashlib.sha256(f"{origin}\0{model}".encode()).hexdigest()[:16]
-        allowance = SharedAllowance(home / "pacing" / f"{name}.json")
-        return RateGate(concurrency=concurrency, clock=clock, sleep=sleep, allowance=allowance)
-
-    return make
-
-
 class Vendors:
     """Each provider by its prefix, each gate by its model: opened once."""
 
-    def __init__(
-        self,
-        *,
-        prices: PriceBook,
-        open_provider: Callable[[str], Provider],
-        open_embedder: Callable[[str], EmbeddingProvider] | None,
-        make_gate: Callable[[str, str], Gate],
-    ) -> None:
+    def __init__(self, *, home: Path, prices: PriceBook, world: World, concurrency: int) -> None:
         self.prices = prices
-        self._open_provider = open_provider
-        self._open_embedder = open_embedder
-        self._make_gate = make_gate
+        self._open_provider = world.open_provider
+        self._open_embedder = world.open_embedder
+        self._make_gate = _gates(home, world, concurrency)
         self._providers: dict[str, Provider] = {}
         self._embedders: dict[str, EmbeddingProvider] = {}
-        self._gates: dict[str, Gate] = {}
+        self._gates: dict[str, CallGate] = {}
         self._pricing = asyncio.Lock()
 
     def provider(self, prefix: str) -> Provider:
@@ -79,7 +57,7 @@ class Vendors:
             embedder = self._embedders[prefix] = self._open_embedder(prefix)
         return embedder
 
-    def gate(self, model: str) -> Gate:
+    def gate(self, model: str) -> CallGate:
         gate = self._gates.get(model)
         if gate is None:
             gate = self._gates[model] = self._make_gate(model, self._origin(model))
@@ -117,3 +95,20 @@ class Vendors:
             await provider.aclose()
         for embedder in self._embedders.values():
             await embedder.aclose()
+
+
+def _gates(home: Path, world: World, concurrency: int) -> Callable[[str, str], CallGate]:
+    """Makes the rate gate of one model at one place; all processes on ``home`` share what it learns of the limits."""
+    if world.make_gate is not None:
+        given = world.make_gate
+        return lambda model, origin: given()
+
+    def make(model: str, origin: str) -> CallGate:
+        # Imported here: a run whose answers are all kept makes none.
+        from tiered_eval.pacing import RateGate, SharedAllowance
+
+        name = hashlib.sha256(f"{origin}\0{model}".encode()).hexdigest()[:16]
+        allowance = SharedAllowance(home / "pacing" / f"{name}.json")
+        return RateGate(concurrency=concurrency, clock=world.clock, sleep=world.sleep, allowance=allowance)
+
+    return make

@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from tiered_eval.calls import Gateway, most_in_a_pack, provider_of
+from tiered_eval.calls import Gateway, Terms, World, most_in_a_pack, provider_of
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, EmbedderMissing, JudgeMissing
 from tiered_eval.ledger import Cap
@@ -200,26 +200,19 @@ async def open_services(
     prices = PriceBook(config.prices)
     gateway = Gateway(
         home=config.home,
-        run=run,
-        suite=suite,
         prices=prices,
-        open_provider=lambda prefix: open_provider(prefix, settings=settings),
-        open_embedder=lambda prefix: open_embedding_provider(prefix, settings=settings),
-        cap_usd=config.max_cost_usd,
-        caps=_caps(config, suite),
-        mode=config.mode,
-        pack=config.pack if config.mode != "replay" else "never",
-        uses_batches=config.uses_batches,
-        waits_for_left_behind=config.batch != "never",
-        open_batch_provider=lambda prefix: (
-            open_batch_provider(prefix, settings=settings) if has_batches(prefix) else None
+        terms=_terms(
+            config, run=run, suite=suite, deadline_s=lambda: None if deadline is None else deadline - clock()
         ),
-        seed=config.seed,
-        concurrency=config.concurrency,
-        request_timeout_s=config.request_timeout_s,
-        deadline_s=lambda: None if deadline is None else deadline - clock(),
-        clock=clock,
-        sleep=sleep,
+        world=World(
+            open_provider=lambda prefix: open_provider(prefix, settings=settings),
+            open_embedder=lambda prefix: open_embedding_provider(prefix, settings=settings),
+            open_batch_provider=lambda prefix: (
+                open_batch_provider(prefix, settings=settings) if has_batches(prefix) else None
+            ),
+            clock=clock,
+            sleep=sleep,
+        ),
     )
     await gateway.check_models(config.judges)
     if config.judges and config.mode != "replay" and (config.home / "ledger.db").exists():
@@ -234,6 +227,25 @@ async def open_services(
         prices=prices,
         home=config.home,
         judged_at_once=_judged_at_once(config),
+    )
+
+
+def _terms(
+    config: RunConfig, *, run: str, suite: str | None, deadline_s: Callable[[], float | None]
+) -> Terms:
+    return Terms(
+        run=run,
+        suite=suite,
+        cap_usd=config.max_cost_usd,
+        caps=_caps(config, suite),
+        mode=config.mode,
+        pack=config.pack if config.mode != "replay" else "never",
+        seed=config.seed,
+        uses_batches=config.uses_batches,
+        waits_for_left_behind=config.batch != "never",
+        concurrency=config.concurrency,
+        request_timeout_s=config.request_timeout_s,
+        deadline_s=deadline_s,
     )
 
 
