@@ -18,14 +18,23 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from tiered_eval.errors import ModelRefused, UnreadableReply
 from tiered_eval.records import Evidence, ModelReply
 
-__all__ = ["JudgeVerdict", "Judgement", "find_quote", "judgement_parser", "split_pack"]
+__all__ = [
+    "JudgeVerdict",
+    "Judgement",
+    "find_quote",
+    "is_encodable",
+    "judgement_parser",
+    "load_answer",
+    "split_pack",
+    "unreadable",
+]
 
 JudgeVerdict: TypeAlias = Literal["met", "not-met", "scored", "cannot-tell"]
 
@@ -76,7 +85,7 @@ def judgement_parser(
         if levels is not None and answer["verdict"] == "scored":
             score = answer["score"]
             if score not in levels:
-                _unreadable(reply, f"score {score} is not one of the levels {list(levels)}")
+                unreadable(reply, f"score {score} is not one of the levels {list(levels)}")
         quote = answer["evidence"].strip()
         found = find_quote(quote, response)
         if found is None and (field := find_quote(quote, fields)):
@@ -92,6 +101,22 @@ def judgement_parser(
     return parse
 
 
+def load_answer(reply: ModelReply, keys: Collection[str]) -> dict[str, Any]:
+    """The JSON object that a reply is, with exactly ``keys`` and its own nonce; what stands under them is not read.
+
+    Raises:
+        UnreadableReply: it is malformed, cut off, has other keys, or does not echo its nonce.
+        ModelRefused: the model refused, or a content filter stepped in.
+    """
+    _refuse_other_stops(reply)
+    answer = _load_object(reply)
+    if set(answer) != {*keys}:
+        unreadable(reply, f"its keys are {sorted(answer)[:8]}, expected {sorted(keys)}")
+    if not reply.nonce or answer["nonce"] != reply.nonce:
+        unreadable(reply, "it does not echo the nonce of its question, so it may repeat the judged text")
+    return answer
+
+
 def split_pack(reply: ModelReply, ids: Sequence[str]) -> dict[str, ModelReply]:
     """The answers of a reply to several questions, each as the reply that its question alone would have got.
 
@@ -102,18 +127,12 @@ def split_pack(reply: ModelReply, ids: Sequence[str]) -> dict[str, ModelReply]:
         UnreadableReply: it is malformed, cut off, does not echo its nonce, or answers what was not asked.
         ModelRefused: the model refused, or a content filter stepped in.
     """
-    _refuse_other_stops(reply)
-    outer = _load_object(reply)
-    if set(outer) != {"nonce", "answers"}:
-        _unreadable(reply, f"its keys are {sorted(outer)[:8]}, expected answers and nonce")
-    if not reply.nonce or outer["nonce"] != reply.nonce:
-        _unreadable(reply, "it does not echo the nonce of its questions, so it may repeat the judged text")
-    answers = outer["answers"]
+    answers = load_answer(reply, ("nonce", "answers"))["answers"]
     if not isinstance(answers, list) or not all(isinstance(answer, dict) for answer in answers):
-        _unreadable(reply, "its answers are not a list of objects")
+        unreadable(reply, "its answers are not a list of objects")
     named = [answer.get("id") for answer in answers]
     if strangers := [name for name in named if name not in ids]:
-        _unreadable(reply, f"it answers {str(strangers[0])[:40]!r}, which was not asked")
+        unreadable(reply, f"it answers {str(strangers[0])[:40]!r}, which was not asked")
     return {
         name: _alone(reply, answer)
         for name, answer in zip(named, answers, strict=True)
@@ -145,7 +164,7 @@ def _refuse_other_stops(reply: ModelReply) -> None:
             usage=reply.usage,
         )
     if reply.stop_reason == "max_tokens":
-        _unreadable(
+        unreadable(
             reply, "it reached max_tokens before its end; raise the option max_tokens, or lower effort"
         )
 
@@ -154,17 +173,17 @@ def _load_object(reply: ModelReply) -> dict[str, Any]:
     """The JSON object that the reply is, or that its one fenced block at the end holds."""
     text = reply.text.strip()
     if not text:
-        _unreadable(reply, "it is empty")
+        unreadable(reply, "it is empty")
     if len(text) > MAX_REPLY_CHARS:
-        _unreadable(reply, f"it has {len(text):,} characters")
+        unreadable(reply, f"it has {len(text):,} characters")
     if text.count("```") == 2 and (fenced := _FENCED.fullmatch(text, text.index("```"))):
         text = fenced["body"]
     try:
         loaded = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        _unreadable(reply, f"it is not one JSON object ({error})")
+        unreadable(reply, f"it is not one JSON object ({error})")
     if not isinstance(loaded, dict):
-        _unreadable(reply, f"it is a JSON {type(loaded).__name__}, not an object")
+        unreadable(reply, f"it is a JSON {type(loaded).__name__}, not an object")
     return loaded
 
 
@@ -185,22 +204,23 @@ def _check_shape(reply: ModelReply, answer: dict[str, Any], *, scored: bool) -> 
     texts = ("nonce", "evidence", "rationale", "verdict")
     wanted = {*texts, "score"} if scored else set(texts)
     if set(answer) != wanted:
-        _unreadable(reply, f"its keys are {sorted(answer)[:8]}, expected {sorted(wanted)}")
+        unreadable(reply, f"its keys are {sorted(answer)[:8]}, expected {sorted(wanted)}")
     for key in texts:
         if not isinstance(answer[key], str):
-            _unreadable(reply, f"{key} is a {type(answer[key]).__name__}, expected text")
-        if not _is_encodable(answer[key]):
-            _unreadable(reply, f"{key} holds half a surrogate pair")
+            unreadable(reply, f"{key} is a {type(answer[key]).__name__}, expected text")
+        if not is_encodable(answer[key]):
+            unreadable(reply, f"{key} holds half a surrogate pair")
     if scored and type(answer["score"]) is not int:
-        _unreadable(reply, f"score is {answer['score']!r}, expected a whole number")
+        unreadable(reply, f"score is {answer['score']!r}, expected a whole number")
     if not reply.nonce or answer["nonce"] != reply.nonce:
-        _unreadable(reply, "it does not echo the nonce of its question, so it may repeat the judged text")
+        unreadable(reply, "it does not echo the nonce of its question, so it may repeat the judged text")
     verdicts = ("scored", "cannot-tell") if scored else ("met", "not-met", "cannot-tell")
     if answer["verdict"] not in verdicts:
-        _unreadable(reply, f"verdict is {answer['verdict'][:40]!r}, expected one of {', '.join(verdicts)}")
+        unreadable(reply, f"verdict is {answer['verdict'][:40]!r}, expected one of {', '.join(verdicts)}")
 
 
-def _is_encodable(text: str) -> bool:
+def is_encodable(text: str) -> bool:
+    """Is it whole text, without half a surrogate pair?"""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -208,7 +228,12 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def _unreadable(reply: ModelReply, what: str) -> NoReturn:
+def unreadable(reply: ModelReply, what: str) -> NoReturn:
+    """Refuse a reply that was paid for.
+
+    Raises:
+        UnreadableReply: always; its message says ``what`` is wrong, and the text is kept.
+    """
     raise UnreadableReply(
         f"the reply of {reply.model} cannot be used: {what}",
         text=reply.text,
