@@ -15,7 +15,7 @@ from tiered_eval.profiles import load_profile
 from tiered_eval.records import Case, CaseResult, Expectation, Outcome, OutcomeState
 from tiered_eval.runner import Evaluator
 from tiered_eval.runner.checks import Checker
-from tiered_eval.runner.evaluator import OPEN_CASES
+from tiered_eval.runner.jobs import OPEN_CASES
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.virtual_time import run_in_virtual_time
 

@@ -13,14 +13,11 @@ import asyncio
 import time
 import traceback
 import uuid
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from tiered_eval.aggregate import case_result
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import (
     BudgetExceeded,
@@ -36,18 +33,13 @@ from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, CaseResult, Failure, Match, Suite, Value, Verdict
 from tiered_eval.runner.certified import CertifiedChecks, certificate_for
 from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, not_judged
+from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window
 from tiered_eval.runner.services import RunServices, open_services
 from tiered_eval.suite.single import read_expectation
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Evaluator", "StopReason", "new_run_id"]
 
-StopReason: TypeAlias = Literal["deadline", "interrupted"]
-
-OPEN_CASES = 4096
-"""Cases that may wait for a model at once; reading pauses beyond that."""
-OPEN_CHARACTERS = 64 * 1024 * 1024
-"""Of their responses together."""
 TURN_S = 0.005
 """Reading hands control to the workers at least this often."""
 
@@ -59,57 +51,6 @@ _PASSED_OVER: Mapping[type[Exception], Leftover] = {
     DeadlineReached: "deadline",
 }
 """A step that cannot be made by design is passed over; the reason stays with the expectation if nothing settles it."""
-
-_STOPPED: Mapping[StopReason, str] = {
-    "deadline": "the time allowed for the run was used up",
-    "interrupted": "the run was interrupted",
-}
-
-
-@dataclass(slots=True, eq=False)
-class _OpenCase:
-    """A case whose free checks are made; ``jobs`` are the expectations that still wait for a model."""
-
-    index: int
-    case: Case
-    verdicts: list[Verdict | None]
-    jobs: list[_Job]
-    waiting: int
-    done: Callable[[_OpenCase], None]
-    is_unwanted: bool = False
-    """Whoever asked has gone: begin no call for it any more."""
-
-    def result(self) -> CaseResult:
-        verdicts = tuple(filter(None, self.verdicts))
-        case = self.case
-        return case_result(self.index, case.id, verdicts, case.tags, case.response_digest)
-
-
-@dataclass(slots=True, eq=False)
-class _Job:
-    """One open expectation, and where its verdict goes."""
-
-    opened: OpenExpectation
-    owner: _OpenCase
-    position: int
-
-    def settle(self, verdict: Verdict) -> None:
-        owner = self.owner
-        owner.verdicts[self.position] = verdict
-        owner.waiting -= 1
-        if owner.waiting == 0:
-            # Jobs and case know each other: without this only the cycle collector would free them, much later.
-            owner.jobs.clear()
-            owner.done(owner)
-
-    def leave(self, reason: StopReason) -> None:
-        """Settle as left over."""
-        opened, case = self.opened, self.owner.case
-        self.settle(
-            not_judged(
-                opened.expectation, case.id, leftover=reason, reason=_STOPPED[reason], trail=opened.trail
-            )
-        )
 
 
 class Evaluator:
@@ -153,7 +94,7 @@ class Evaluator:
         self._stop: StopReason | None = None
         self._owns_services = services is None
         self._workers: set[asyncio.Task[None]] = set()
-        self._queues: dict[str, asyncio.Queue[_Job]] = {}
+        self._queues: dict[str, asyncio.Queue[Job]] = {}
         self._group = asyncio.TaskGroup()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_open = False
@@ -233,7 +174,7 @@ class Evaluator:
         self._check_open()
         settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-        def wake(_: _OpenCase) -> None:
+        def wake(_: OpenCase) -> None:
             if not settled.done():
                 settled.set_result(None)
 
@@ -255,7 +196,7 @@ class Evaluator:
             ConfigError: as :meth:`score`.
         """
         self._check_open()
-        window = _Window()
+        window = Window()
         clock = self._clock
         turn_ends = clock() + TURN_S
         try:
@@ -308,16 +249,16 @@ class Evaluator:
         if asyncio.get_running_loop() is not self._loop:
             raise ConfigError("an evaluator belongs to the event loop that it was opened in")
 
-    def _begin(self, index: int, case: Case, done: Callable[[_OpenCase], None]) -> _OpenCase:
+    def _begin(self, index: int, case: Case, done: Callable[[OpenCase], None]) -> OpenCase:
         """Make the free checks of a case."""
         subject = Subject(case)
         begin = self._checker.begin
-        opened = _OpenCase(index, case, [], [], 0, done)
+        opened = OpenCase(index, case, [], [], 0, done)
         verdicts = opened.verdicts
         reason = self.stopped
         for expectation in case.expectations:
             if reason is not None:
-                verdicts.append(not_judged(expectation, case.id, leftover=reason, reason=_STOPPED[reason]))
+                verdicts.append(not_judged(expectation, case.id, leftover=reason, reason=STOPPED[reason]))
                 continue
             try:
                 begun = begin(expectation, subject)
@@ -326,17 +267,17 @@ class Evaluator:
             if isinstance(begun, Verdict):
                 verdicts.append(begun)
             else:
-                opened.jobs.append(_Job(begun, opened, len(verdicts)))
+                opened.jobs.append(Job(begun, opened, len(verdicts)))
                 verdicts.append(None)
         opened.waiting = len(opened.jobs)
         return opened
 
-    async def _enqueue(self, opened: _OpenCase) -> None:
+    async def _enqueue(self, opened: OpenCase) -> None:
         for job in opened.jobs:
             self.open_jobs += 1
             await self._put(job)
 
-    async def _put(self, job: _Job) -> None:
+    async def _put(self, job: Job) -> None:
         """Let a job wait for a worker of its tier; it is left over where none will come any more."""
         try:
             await self._queue_of(job).put(job)
@@ -346,11 +287,11 @@ class Evaluator:
         if self._is_abandoned:
             self._leave_waiting()
 
-    def _leave(self, job: _Job) -> None:
+    def _leave(self, job: Job) -> None:
         self.open_jobs -= 1
         job.leave(self.stopped or "interrupted")
 
-    def _queue_of(self, job: _Job) -> asyncio.Queue[_Job]:
+    def _queue_of(self, job: Job) -> asyncio.Queue[Job]:
         """The queue that a job waits in, its workers started when it is first used.
 
         Scorers of a tier share one, since they share its model; one that says ``at_once`` has its own.
@@ -367,7 +308,7 @@ class Evaluator:
                 self._workers.add(self._group.create_task(self._work(queue)))
         return queue
 
-    async def _work(self, queue: asyncio.Queue[_Job]) -> None:
+    async def _work(self, queue: asyncio.Queue[Job]) -> None:
         """Take jobs for ever; cancelled when the evaluator ends."""
         while True:
             job = await queue.get()
@@ -383,14 +324,14 @@ class Evaluator:
                 job.opened = begun
                 await self._put(job)
 
-    async def _ask(self, job: _Job) -> Verdict | OpenExpectation:
+    async def _ask(self, job: Job) -> Verdict | OpenExpectation:
         """Make the asking step of a job, and the free ones after it."""
         opened, case_id = job.opened, job.owner.case.id
         expectation = opened.expectation
         reason = "interrupted" if job.owner.is_unwanted else self.stopped
         if reason is not None:
             return not_judged(
-                expectation, case_id, leftover=reason, reason=_STOPPED[reason], trail=opened.trail
+                expectation, case_id, leftover=reason, reason=STOPPED[reason], trail=opened.trail
             )
         try:
             return await self._answer(opened)
@@ -436,36 +377,6 @@ def _certified(config: RunConfig, suite: Suite | None, profile: Profile) -> Cert
 def new_run_id() -> str:
     """A name that sorts by time and is told apart from others of the same second."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
-
-
-class _Window:
-    """The cases of one stream that wait for a model: how many, how large, and which have settled."""
-
-    def __init__(self) -> None:
-        self.waiting: set[_OpenCase] = set()
-        self.closed: deque[_OpenCase] = deque()
-        self._characters = 0
-        self._waker: asyncio.Future[None] | None = None
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.waiting) >= OPEN_CASES or (bool(self.waiting) and self._characters >= OPEN_CHARACTERS)
-
-    def open(self, opened: _OpenCase) -> None:
-        self.waiting.add(opened)
-        self._characters += len(opened.case.response)
-
-    def close(self, opened: _OpenCase) -> None:
-        self.waiting.discard(opened)
-        self._characters -= len(opened.case.response)
-        self.closed.append(opened)
-        if self._waker is not None and not self._waker.done():
-            self._waker.set_result(None)
-
-    def next_closed(self) -> asyncio.Future[None]:
-        """Done as soon as a case settles."""
-        self._waker = asyncio.get_running_loop().create_future()
-        return self._waker
 
 
 def _failure(error: BaseException) -> Failure:

@@ -1,0 +1,107 @@
+"""Cases that wait for a model, and their open expectations.
+
+The one idea: a case is done when the last of its *jobs* is settled, and whoever waits for it is called back then, so no
+task waits for a case. Memory is bounded by the window: reading pauses while too many cases are in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tiered_eval.aggregate import case_result
+from tiered_eval.records import Case, CaseResult, Verdict
+from tiered_eval.runner.checks import OpenExpectation, not_judged
+
+__all__ = ["OPEN_CASES", "STOPPED", "Job", "OpenCase", "StopReason", "Window"]
+
+StopReason: TypeAlias = Literal["deadline", "interrupted"]
+
+STOPPED: Mapping[StopReason, str] = {
+    "deadline": "the time allowed for the run was used up",
+    "interrupted": "the run was interrupted",
+}
+
+OPEN_CASES = 4096
+"""Cases that may wait for a model at once; reading pauses beyond that."""
+OPEN_CHARACTERS = 64 * 1024 * 1024
+"""Of their responses together."""
+
+
+@dataclass(slots=True, eq=False)
+class OpenCase:
+    """A case whose free checks are made; ``jobs`` are the expectations that still wait for a model."""
+
+    index: int
+    case: Case
+    verdicts: list[Verdict | None]
+    jobs: list[Job]
+    waiting: int
+    done: Callable[[OpenCase], None]
+    is_unwanted: bool = False
+    """Whoever asked has gone: begin no call for it any more."""
+
+    def result(self) -> CaseResult:
+        verdicts = tuple(filter(None, self.verdicts))
+        case = self.case
+        return case_result(self.index, case.id, verdicts, case.tags, case.response_digest)
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One open expectation, and where its verdict goes."""
+
+    opened: OpenExpectation
+    owner: OpenCase
+    position: int
+
+    def settle(self, verdict: Verdict) -> None:
+        owner = self.owner
+        owner.verdicts[self.position] = verdict
+        owner.waiting -= 1
+        if owner.waiting == 0:
+            # Jobs and case know each other: without this only the cycle collector would free them, much later.
+            owner.jobs.clear()
+            owner.done(owner)
+
+    def leave(self, reason: StopReason) -> None:
+        """Settle as left over."""
+        opened, case = self.opened, self.owner.case
+        self.settle(
+            not_judged(
+                opened.expectation, case.id, leftover=reason, reason=STOPPED[reason], trail=opened.trail
+            )
+        )
+
+
+class Window:
+    """The cases of one stream that wait for a model: how many, how large, and which have settled."""
+
+    def __init__(self) -> None:
+        self.waiting: set[OpenCase] = set()
+        self.closed: deque[OpenCase] = deque()
+        self._characters = 0
+        self._waker: asyncio.Future[None] | None = None
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.waiting) >= OPEN_CASES or (bool(self.waiting) and self._characters >= OPEN_CHARACTERS)
+
+    def open(self, opened: OpenCase) -> None:
+        self.waiting.add(opened)
+        self._characters += len(opened.case.response)
+
+    def close(self, opened: OpenCase) -> None:
+        self.waiting.discard(opened)
+        self._characters -= len(opened.case.response)
+        self.closed.append(opened)
+        if self._waker is not None and not self._waker.done():
+            self._waker.set_result(None)
+
+    def next_closed(self) -> asyncio.Future[None]:
+        """Done as soon as a case settles."""
+        self._waker = asyncio.get_running_loop().create_future()
+        return self._waker
