@@ -14,11 +14,14 @@ from report_samples import sample_report
 
 from tiered_eval.records import (
     TIERS,
+    AgainstBase,
+    AskedAgain,
     CaseResult,
     Counts,
     Evidence,
     Failure,
     Figure,
+    FigureChange,
     GateResult,
     OutcomeState,
     Report,
@@ -37,6 +40,8 @@ DOCS = Path(__file__).parent.parent / "docs"
 SCHEMA: dict[str, Any] = json.loads((DOCS / "report.schema.json").read_text(encoding="utf-8"))
 
 RECORDS = [
+    AgainstBase,
+    AskedAgain,
     CaseResult,
     Counts,
     DimensionScore,
@@ -44,6 +49,7 @@ RECORDS = [
     Evidence,
     Failure,
     Figure,
+    FigureChange,
     GateResult,
     Scorecard,
     Spend,

@@ -34,9 +34,12 @@ from tiered_eval.records.decisions import (
     DecisionRequest,
 )
 from tiered_eval.records.report import (
+    AgainstBase,
+    AskedAgain,
     CaseResult,
     Counts,
     Figure,
+    FigureChange,
     GateResult,
     Report,
     Spend,
@@ -59,6 +62,8 @@ from tiered_eval.records.verdicts import (
 __all__ = [
     "FREE_TIERS",
     "TIERS",
+    "AgainstBase",
+    "AskedAgain",
     "BatchCounts",
     "BatchHandle",
     "BatchItem",
@@ -83,6 +88,7 @@ __all__ = [
     "Expectation",
     "Failure",
     "Figure",
+    "FigureChange",
     "GateResult",
     "Match",
     "ModelReply",

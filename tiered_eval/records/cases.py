@@ -125,6 +125,16 @@ class Case:
             digest.update(json.dumps(self.fields, sort_keys=True, default=_plain).encode("ascii"))
         return digest.hexdigest()
 
+    @property
+    def asked_digest(self) -> str:
+        """16 hexadecimal digits over all that is asked about the response: its input and the expectations, not their weight."""
+        asked = [
+            (one.id, one.claim, one.values, one.match, one.scorer, one.options, one.escalate)
+            for one in self.expectations
+        ]
+        text = json.dumps([self.input, self.meta, asked], default=_plain)
+        return blake2b(text.encode("ascii"), digest_size=8).hexdigest()
+
 
 CapPeriod: TypeAlias = Literal["day", "month", "ever"]
 """What a cap next to that of the run counts: this day, this month (both UTC), or everything so far."""

@@ -17,9 +17,12 @@ from typing import Any, TypeAlias, TypeVar
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records.report import (
+    AgainstBase,
+    AskedAgain,
     CaseResult,
     Counts,
     Figure,
+    FigureChange,
     GateResult,
     Report,
     Spend,
@@ -153,6 +156,8 @@ def case_result_to_json(result: CaseResult) -> Json:
         data["scorecard"] = _plain(result.scorecard)
     if result.response_digest is not None:
         data["response_digest"] = result.response_digest
+    if result.asked_digest is not None:
+        data["asked_digest"] = result.asked_digest
     return data
 
 
@@ -170,6 +175,7 @@ def case_result_from_json(data: Mapping[str, Any]) -> CaseResult:
         tags=tuple(data.get("tags", ())),
         scorecard=_scorecard_from_json(data.get("scorecard")),
         response_digest=data.get("response_digest"),
+        asked_digest=data.get("asked_digest"),
     )
 
 
@@ -215,6 +221,7 @@ def report_from_json(data: Mapping[str, Any], results: Sequence[CaseResult] | No
         tiers=tuple([_known(TierLine, line, **_money(line)) for line in data["tiers"]]),
         spend=_spend_from_json(data["spend"]),
         gate=None if gate is None else _known(GateResult, gate),
+        against=_against_from_json(data.get("against")),
         warnings=tuple(data["warnings"]),
         scorecard=_scorecard_from_json(data.get("scorecard")),
         results=results,
@@ -259,6 +266,17 @@ def _scorecard_from_json(data: Mapping[str, Any] | None) -> Scorecard | None:
         warnings=tuple([_known(SubmissionWarning, warning) for warning in data["warnings"]]),
         violations=tuple(data["violations"]),
         elo=None if elo is None else _known(EloLine, elo),
+    )
+
+
+def _against_from_json(data: Mapping[str, Any] | None) -> AgainstBase | None:
+    if data is None:
+        return None
+    return _known(
+        AgainstBase,
+        data,
+        changes=tuple([_known(FigureChange, change) for change in data["changes"]]),
+        asked_again=tuple([_known(AskedAgain, one) for one in data["asked_again"]]),
     )
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from tiered_eval.records.scorecard import Scorecard
-from tiered_eval.records.verdicts import Verdict
+from tiered_eval.records.verdicts import State, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,8 @@ class CaseResult:
     """Where the suite asks for one."""
     response_digest: str | None = None
     """Says whether two runs looked at the same response; see ``Case.response_digest``."""
+    asked_digest: str | None = None
+    """Says whether two runs asked the same about it; see ``Case.asked_digest``. None where free checks settled all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +139,60 @@ class GateResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FigureChange:
+    """How one figure changed against the base, over the cases that both runs have."""
+
+    name: str
+    """``partial``, or the name of a dimension."""
+    base: float
+    candidate: float
+    change: float
+    """Candidate less base."""
+    low: float
+    """95 % interval for cases like these."""
+    high: float
+    label: Literal["better", "worse", "tied"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAgain:
+    """What the judge said when it was asked once more about a verdict that had changed."""
+
+    case_id: str
+    expectation_id: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgainstBase:
+    """How a run compares with the base that it was gated against."""
+
+    base: str
+    """Id of the base's run."""
+    margin: float
+    """The drop that is a regression."""
+    delta: float
+    state: Literal["pass", "fail", "undecided"]
+    """``fail`` is a regression."""
+    reason: str
+    is_early: bool
+    """The answer was sure before every case was asked about, and the rest was not asked."""
+    pairs: int
+    """Cases that both runs have."""
+    same: int
+    """Of those, cases whose response did not change."""
+    judged: int
+    """Of the changed ones, those that were asked about."""
+    taken_over: int
+    """Verdicts of the base on unchanged responses that were taken over without a call."""
+    flaky: int
+    """Changes that the judge did not repeat."""
+    changes: tuple[FigureChange, ...]
+    """The suite's figure first. Of an early answer: over what was decided."""
+    asked_again: tuple[AskedAgain, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """All that is known at the end of a run. Renderers read it and decide nothing."""
 
@@ -160,6 +216,8 @@ class Report:
     """Errors, by exception class."""
     spend: Spend = field(default_factory=Spend)
     gate: GateResult | None = None
+    against: AgainstBase | None = None
+    """Where the run was gated against a base."""
     exit_code: int = 0
     stopped: Literal["budget", "deadline", "interrupted"] | None = None
     """Why the run ended early; None when it did not."""

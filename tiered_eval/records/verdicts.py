@@ -109,7 +109,7 @@ class Verdict:
     from_store: bool = False
     failure: Failure | None = None
     """Set when ``state`` is ``error``."""
-    leftover: Literal["budget", "deadline", "no-judge", "unsure", "interrupted"] | None = None
+    leftover: Literal["budget", "deadline", "no-judge", "unsure", "interrupted", "not-needed"] | None = None
     """Set when ``state`` is ``not-judged``: why."""
     q: float | None = None
     """Calibrated probability that the expectation is met; None without a certificate."""

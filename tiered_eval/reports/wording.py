@@ -45,6 +45,7 @@ _LEFTOVER_WORDS = {
     "no-judge": "no judge to ask",
     "unsure": "no check was sure",
     "interrupted": "interrupted",
+    "not-needed": "not needed for the comparison with the base",
 }
 
 
