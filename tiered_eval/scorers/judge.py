@@ -32,7 +32,7 @@ from tiered_eval.records import (
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
 
-__all__ = ["DEFAULT_LEVELS", "Judge", "judge_request"]
+__all__ = ["DEFAULT_LEVELS", "Judge", "judge_request", "models_of", "unsaid_fields"]
 
 DEFAULT_LEVELS: Mapping[int, str] = {
     1: "The criteria are not met, or the response does the opposite.",
@@ -87,10 +87,10 @@ class Judge:
         """
         request = judge_request(expectation, subject)
         scale = _scale_of(expectation)
-        shown = "" if expectation.kind in _STATEMENT_TASKS else as_json(_unsaid_fields(subject) or {})
+        shown = "" if expectation.kind in _STATEMENT_TASKS else as_json(unsaid_fields(subject) or {})
         levels = tuple(scale.levels) if scale else None
         parse = judgement_parser(response=subject.text, fields=shown, levels=levels)
-        models = _models_of(expectation) or self.models or tuple(services.judges)
+        models = models_of(expectation) or self.models or tuple(services.judges)
         if not models:
             raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
         completed = await services.complete(request, parse, models=models)
@@ -131,11 +131,11 @@ def judge_request(expectation: Expectation, subject: Subject) -> ModelRequest:
         asked = {"expected": texts, "match": expectation.match, "conditions": conditions or None}
     elif expectation.kind in ("requirement", "behaviour"):
         name, task = "judge/requirement", "default"
-        judged["fields"] = _unsaid_fields(subject)
+        judged["fields"] = unsaid_fields(subject)
         asked = {"requirements": texts, "match": expectation.match}
     elif scale := _scale_of(expectation):
         name, task = "judge/rubric", "default"
-        judged["fields"] = _unsaid_fields(subject)
+        judged["fields"] = unsaid_fields(subject)
         asked = {"criteria": texts, "levels": {str(level): text for level, text in scale.levels.items()}}
     else:
         raise ConfigError(f"the judge has no prompt for expectations of kind {expectation.kind!r}")
@@ -160,7 +160,7 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _unsaid_fields(subject: Subject) -> Mapping[str, Any] | None:
+def unsaid_fields(subject: Subject) -> Mapping[str, Any] | None:
     """The structured parts of the response, without what is its text anyway."""
     fields = subject.case.fields
     if subject.text.startswith("{") and _is_json_of(subject.text, fields):
@@ -180,7 +180,8 @@ def _text_of(value: Value) -> str:
     return value if isinstance(value, str) else as_json(value)
 
 
-def _models_of(expectation: Expectation) -> tuple[str, ...]:
+def models_of(expectation: Expectation) -> tuple[str, ...]:
+    """The models that an expectation names for itself; empty where it leaves them to the run."""
     models = expectation.options.get("models") or ()
     return (models,) if isinstance(models, str) else tuple(models)
 
