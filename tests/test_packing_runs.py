@@ -58,7 +58,7 @@ async def run(home: Path, provider: ScriptedProvider, suite: list[Case], **optio
     gateway = Gateway(
         home=home,
         prices=prices,
-        terms=Terms(run="run", pack=config.pack, seed=config.seed),
+        terms=Terms(run="run", pack=config.packing, seed=config.seed),
         world=World(open_provider=lambda prefix: provider),
     )
     services = LiveServices(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.records import CapPeriod, Suite
+from tiered_eval.records import CapPeriod, JudgeStage, Suite, chain_faults
 
 __all__ = [
     "BATCH_FROM_S",
@@ -58,6 +58,8 @@ class RunConfig:
 
     judges: tuple[str, ...] = ()
     """Judge models as ``provider:model``, tried in order; empty takes the suite's."""
+    chain: tuple[JudgeStage, ...] = ()
+    """Stages of judges, cheapest first, instead of ``judges``; empty takes the suite's where ``judges`` is as well."""
     embedder: str | None = None
     """``local:``, ``openai:text-embedding-3-small``, ``none``, ...; None takes the suite's, else ``local:``."""
     max_cost_usd: Decimal | None = None
@@ -73,10 +75,11 @@ class RunConfig:
     """Model calls open at once, at most; the provider's limits may keep it lower."""
     request_timeout_s: float = 120.0
     """Bound on one attempt of one call."""
-    pack: Pack = "auto"
-    """Whether and how many expectations on one response share a judge call; at most 6."""
-    batch: Batch = "auto"
-    """Whether judge calls go through the vendors' batches."""
+    pack: Pack | None = None
+    """Whether and how many expectations on one response share a judge call; at most 6. None takes the suite's, else
+    ``auto``."""
+    batch: Batch | None = None
+    """Whether judge calls go through the vendors' batches. None takes the suite's, else ``auto``."""
     mode: Mode = "live"
     home: Path | None = None
     """Folder of the ledger and the cache; None takes ``TIERED_EVAL_HOME``, else ``.tiered_eval`` beside the suite."""
@@ -104,6 +107,23 @@ class RunConfig:
         for name, is_fine, wanted in _rules(self):
             if not is_fine:
                 raise ConfigError(f"{name}={getattr(self, name)!r}: it must be {wanted}")
+        if self.judges and self.chain:
+            raise ConfigError("judges and chain: give one of them; plain judges are a chain of one stage")
+        for fault in chain_faults(self.stages) if self.stages else ():
+            if (
+                self.chain or fault.rule != "bad-model"
+            ):  # a name alone is checked where its provider is opened
+                raise ConfigError(f"{'chain' if self.chain else 'judges'}: {fault}")
+
+    @property
+    def stages(self) -> tuple[JudgeStage, ...]:
+        """The chain of judges; a plain list of models is one stage. Empty without a judge."""
+        return self.chain or ((JudgeStage(models=self.judges),) if self.judges else ())
+
+    @property
+    def packing(self) -> Pack:
+        """What was chosen for ``pack``, else ``auto``."""
+        return "auto" if self.pack is None else self.pack
 
     @property
     def uses_batches(self) -> bool:
@@ -115,9 +135,13 @@ class RunConfig:
     def merged_with(self, suite: Suite) -> RunConfig:
         """This, with the suite's own settings where nothing was chosen."""
         asked = suite.settings
+        has_judge = bool(self.judges or self.chain)
         return replace(
             self,
-            judges=self.judges or asked.judges,
+            judges=self.judges if has_judge else asked.judges,
+            chain=self.chain if has_judge else asked.chain,
+            pack=self.pack if self.pack is not None else asked.pack or "auto",
+            batch=self.batch or asked.batch or "auto",
             embedder=self.embedder if self.embedder is not None else asked.embedder,
             max_cost_usd=self.max_cost_usd if self.max_cost_usd is not None else asked.budget_usd,
             daily_cap_usd=_cap(self.daily_cap_usd, DAILY_CAP_VARIABLE),
@@ -149,9 +173,10 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     yield "max_error_rate", _is_number(rate, 0) and rate <= 1, "a share between 0 and 1"
     yield "concurrency", type(config.concurrency) is int and config.concurrency >= 1, "a number, 1 or more"
     yield "mode", config.mode in get_args(Mode), f"one of {', '.join(get_args(Mode))}"
-    yield "batch", config.batch in get_args(Batch), f"one of {', '.join(get_args(Batch))}"
+    yield "batch", config.batch in (None, *get_args(Batch)), f"one of {', '.join(get_args(Batch))}"
     pack = config.pack
-    yield "pack", pack in ("auto", "never") or (type(pack) is int and pack >= 1), "auto, never, or a number"
+    is_pack = pack in (None, "auto", "never") or (type(pack) is int and pack >= 1)
+    yield "pack", is_pack, "auto, never, or a number"
     judges: object = config.judges  # a text is a sequence of texts to a type checker, and of letters to us
     are_names = isinstance(judges, list | tuple) and all(isinstance(judge, str) for judge in judges)
     yield "judges", are_names, "a tuple of names such as 'openai:gpt-6-luna'"

@@ -13,12 +13,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from tiered_eval.records import RateLimits, Usage
+    from tiered_eval.records import RateLimits, Step, Usage
 
 __all__ = [
     "BudgetExceeded",
     "CallsStopped",
     "ConfigError",
+    "CutShort",
     "DeadlineReached",
     "EmbedderMissing",
     "JudgeMissing",
@@ -106,6 +107,16 @@ class EmbedderMissing(ConfigError):
 
 class JudgeMissing(ConfigError):
     """No judge model is configured, so what needs judgement stays not judged."""
+
+
+class CutShort(TieredEvalError):
+    """A check that asks several in turn could not go on. What was said before is no verdict, and must not be lost."""
+
+    def __init__(self, error: TieredEvalError, *, trail: Sequence[Step]) -> None:
+        self.error = error
+        """What kept it from going on."""
+        self.trail = tuple(trail)
+        super().__init__(str(error))
 
 
 class PatternTimeout(TieredEvalError):

@@ -161,10 +161,9 @@ def pack_option(command: Command) -> Command:
     return click.option(
         "--pack",
         type=PACK,
-        default="auto",
-        show_default=True,
         metavar="HOW",
-        help="Judge what is left over on one response in one call: auto, never, or at most so many (2 to 6).",
+        help="Judge what is left over on one response in one call: auto, never, or at most so many, 2 to 6 "
+        "(default: the suite's, else auto).",
     )(command)
 
 

@@ -42,7 +42,7 @@ def plan(
     embedder: str | None,
     price: Sequence[str],
     prices: Path | None,
-    pack: Pack,
+    pack: Pack | None,
     each: bool,
     as_json: bool,
 ) -> int:

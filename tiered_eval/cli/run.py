@@ -41,9 +41,8 @@ __all__ = ["run"]
 @click.option(
     "--batch",
     type=click.Choice(["auto", "never", "always"]),
-    default="auto",
-    show_default=True,
-    help="Judge by the vendors' batches: half the price, within a day. auto: when --max-time is 2h or more.",
+    help="Judge by the vendors' batches: half the price, within a day. auto: when --max-time is 2h or more "
+    "(default: the suite's, else auto).",
 )
 @click.option(
     "--max-cost",
@@ -147,8 +146,8 @@ def _config_from(
     embedder: str | None,
     price: Sequence[str],
     prices: Path | None,
-    pack: Pack,
-    batch: Batch,
+    pack: Pack | None,
+    batch: Batch | None,
     max_cost: Decimal | None,
     max_time: float | None,
     gate: str | None,

@@ -33,6 +33,7 @@ from tiered_eval.records.decisions import (
     DecisionReply,
     DecisionRequest,
 )
+from tiered_eval.records.judging import Confirm, JudgeStage, StageFault, chain_faults, is_decision_model
 from tiered_eval.records.report import (
     AgainstBase,
     AskedAgain,
@@ -77,6 +78,7 @@ __all__ = [
     "Case",
     "CaseResult",
     "Completed",
+    "Confirm",
     "Counts",
     "DecisionAnswer",
     "DecisionKind",
@@ -90,6 +92,7 @@ __all__ = [
     "Figure",
     "FigureChange",
     "GateResult",
+    "JudgeStage",
     "Match",
     "ModelReply",
     "ModelRequest",
@@ -100,6 +103,7 @@ __all__ = [
     "Report",
     "Spend",
     "SpendLine",
+    "StageFault",
     "State",
     "Step",
     "StopReason",
@@ -111,4 +115,6 @@ __all__ = [
     "Value",
     "Verdict",
     "Where",
+    "chain_faults",
+    "is_decision_model",
 ]

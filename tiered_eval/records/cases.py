@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from tiered_eval.records.judging import JudgeStage
 from tiered_eval.records.scorecard import ScorecardSettings
 
 Value: TypeAlias = Any
@@ -150,7 +151,13 @@ class SuiteSettings:
     """For all runs of the suite on one home together."""
     budget_s: float | None = None
     judges: tuple[str, ...] = ()
-    """Models as ``provider:model``, tried in order."""
+    """Models as ``provider:model``, tried in order; empty where ``chain`` says who is asked."""
+    chain: tuple[JudgeStage, ...] = ()
+    """Stages of judges, cheapest first."""
+    pack: Literal["auto", "never"] | int | None = None
+    """May expectations share a judge call? None where the author does not say."""
+    batch: Literal["auto", "never", "always"] | None = None
+    """May judge calls go through the vendors' batches?"""
     embedder: str | None = None
     gate: str | None = None
     """Such as ``partial>=0.95``."""

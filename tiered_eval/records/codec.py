@@ -241,11 +241,24 @@ def _step_to_json(step: Step) -> Json:
     data: Json = {"scorer": step.scorer, "tier": step.tier, "state": step.state, "reason": step.reason}
     if step.score is not None:
         data["score"] = step.score
+    if step.model is not None:
+        data["model"] = step.model
+    if step.stage is not None:
+        data["stage"] = step.stage
     return data
 
 
 def _step_from_json(data: Mapping[str, Any]) -> Step:
-    return Step(data["scorer"], data["tier"], data["state"], data["reason"], data.get("score"))
+    get = data.get
+    return Step(
+        data["scorer"],
+        data["tier"],
+        data["state"],
+        data["reason"],
+        get("score"),
+        get("model"),
+        get("stage"),
+    )
 
 
 def _failure_to_json(failure: Failure) -> Json:

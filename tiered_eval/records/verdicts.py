@@ -42,6 +42,21 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One entry of a verdict's trail: which check said what. ``skipped`` says why it was not made."""
+
+    scorer: str
+    tier: Tier
+    state: OutcomeState | Literal["skipped", "error"]
+    reason: str
+    score: float | None = None
+    model: str | None = None
+    """The model that was asked, as it named itself; None for mechanical checks."""
+    stage: int | None = None
+    """Of a chain of judges, counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What one step said about one expectation."""
 
@@ -60,17 +75,8 @@ class Outcome:
     from_store: bool = False
     metrics: Mapping[str, float] = field(default_factory=_no_metrics, hash=False)
     """Other figures in [0, 1] that the check came to, by name; a scorecard may weigh one as a dimension."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One entry of a verdict's trail: which check said what. ``skipped`` says why it was not made."""
-
-    scorer: str
-    tier: Tier
-    state: OutcomeState | Literal["skipped", "error"]
-    reason: str
-    score: float | None = None
+    trail: tuple[Step, ...] = ()
+    """What others said before, where the step asks several; this outcome is the last word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

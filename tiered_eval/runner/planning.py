@@ -142,7 +142,7 @@ def plan(
     people = None if config.home is None else verdicts_for(config.home)
     checker = Checker(profile or load_profile(), people=people)
     judge = config.judges[0] if config.judges else None
-    costs = _Costs(judge, PriceBook(config.prices), config.pack)
+    costs = _Costs(judge, PriceBook(config.prices), config.packing)
     settled: Counter[str] = Counter()
     cases = expectations = to_embedding = errors = 0
     lines: list[PlanLine] = []

@@ -324,7 +324,7 @@ class _Run:
             "embedder": services.embedder_id or config.embedder or "local:",
             "profile": self._evaluator.profile_name,
             "mode": config.mode,
-            "pack": config.pack,
+            "pack": config.packing,
             "gate": self._gate.expression,
             "max_error_rate": config.max_error_rate,
             "seed": config.seed,

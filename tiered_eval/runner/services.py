@@ -239,7 +239,7 @@ def _terms(
         cap_usd=config.max_cost_usd,
         caps=_caps(config, suite),
         mode=config.mode,
-        pack=config.pack if config.mode != "replay" else "never",
+        pack=config.packing if config.mode != "replay" else "never",
         seed=config.seed,
         uses_batches=config.uses_batches,
         waits_for_left_behind=config.batch != "never",
@@ -268,7 +268,7 @@ def _judged_at_once(config: RunConfig) -> int:
     """How many expectations may wait for a judge: as many as fill the calls that may be open."""
     if config.uses_batches:
         return BATCHED_AT_ONCE
-    return config.concurrency * (most_in_a_pack(config.pack) if config.mode == "live" else 1)
+    return config.concurrency * (most_in_a_pack(config.packing) if config.mode == "live" else 1)
 
 
 def _with_keys(config: RunConfig, settings: ProviderSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:

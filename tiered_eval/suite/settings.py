@@ -17,6 +17,7 @@ from tiered_eval.gate import parse_gate
 from tiered_eval.records import CapPeriod, SuiteSettings
 from tiered_eval.suite.drafts import read_weight
 from tiered_eval.suite.expectations import Defaults
+from tiered_eval.suite.judging import read_judging
 from tiered_eval.suite.options import (
     BadValue,
     parse_decimal,
@@ -65,11 +66,15 @@ def read_settings(raw: Mapping[str, Any], scope: Scope) -> SuiteSettings:
             )
     budget = _mapping(raw, "budget", ("usd", *_CAP_NAMES, "seconds"), scope)
     caps = {period: _dollars(budget, name, scope) for name, period in _CAP_NAMES.items()}
+    judging = read_judging(raw, scope)
     return SuiteSettings(
         budget_usd=_dollars(budget, "usd", scope),
         caps_usd={period: amount for period, amount in caps.items() if amount is not None},
         budget_s=_seconds(budget, scope),
-        judges=_judges(raw, scope),
+        judges=judging.judges,
+        chain=judging.chain,
+        pack=judging.pack,
+        batch=judging.batch,
         embedder=_text(raw, "embedder", scope),
         gate=_gate(raw, scope),
         prices=_prices(raw, scope),
@@ -152,34 +157,6 @@ def _seconds(budget: Mapping[str, Any], scope: Scope) -> float | None:
         scope.report_bad(fault, field="budget.seconds", line=line_of(budget, "seconds", scope.line))
         return None
     return seconds
-
-
-def _judges(raw: Mapping[str, Any], scope: Scope) -> tuple[str, ...]:
-    given = raw.get("judge")
-    if given is None:
-        return ()
-    line = line_of(raw, "judge", scope.line)
-    if isinstance(given, Mapping):
-        given = _mapping(raw, "judge", ("models",), scope)
-        if given and "models" not in given:
-            return ()  # has been reported as unknown
-        given = given.get("models")
-    try:
-        models = parse_texts(given)
-    except BadValue as fault:
-        scope.report_bad(fault, field="judge.models", line=line)
-        return ()
-    for model in models:
-        provider, colon, name = model.partition(":")
-        if not (provider and colon and name) or any(character.isspace() for character in model):
-            scope.report(
-                "bad-model",
-                f'"{model}" is not provider:model',
-                "write it as in anthropic:claude-haiku-5-5",
-                field="judge.models",
-                line=line,
-            )
-    return models
 
 
 def _prices(raw: Mapping[str, Any], scope: Scope) -> Mapping[str, Any]:
