@@ -24,12 +24,15 @@ class Sentence(NamedTuple):
 
 _CANDIDATE = re.compile(
     r"""
-    (?P<cjk>[。！？｡]+["'”’」』）)\]]*)                 # full stops that need no space after them
-  | (?P<stop>(?<![.!?…])[.!?…]++["'”’»)\]]*+)(?=\s)   # an end of a Western sentence
-  | (?P<line>(?:\r\n?|\n)\s*)                        # one or more line ends
+    [。！？｡.!?…\r\n](?:                             # a set at the beginning, for which re looks ahead
+        (?<=[。！？｡])[。！？｡]*["'”’」』）)\]]*(?P<cjk>)    # full stops that need no space after them
+      | (?<=[.!?…])(?<![.!?…]{2})[.!?…]*+["'”’»)\]]*+(?=\s)(?P<stop>)  # an end of a Western sentence
+      | (?<=[\r\n])\s*(?P<line>)                       # one or more line ends
+    )
     """,
     re.VERBOSE,
 )
+"""The groups are empty: they say which of the three it is."""
 _BEGINNING = re.compile(r"""\s*(?:["'“‘«(\[¿¡*_#>•‣▪–—-]*\s?)(?:[^\W\d_a-zß-öø-ÿ]|\d)""")
 """What a sentence starts with: a letter that is not a small Latin one, or a digit, perhaps behind a quote."""
 _BULLET = re.compile(r"(?:[-*+•‣▪–—]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|#{1,6}|>|\|)\s")
@@ -70,11 +73,11 @@ def _add(found: list[Sentence], text: str, start: int, end: int) -> None:
 
 
 def _ends_here(text: str, start: int, match: re.Match[str]) -> bool:
-    if match["cjk"]:
+    if match.lastgroup == "cjk":
         return True
-    if match["line"] is not None:
+    if match.lastgroup == "line":
         return _line_ends_sentence(text, match)
-    mark = match["stop"]
+    mark = match[0]
     if text[match.start() - 1 : match.start()].isspace() and mark[0] in ".!?":
         return True  # spaced like a word, as tokenizers write it: it abbreviates nothing
     if not _BEGINNING.match(text, match.end()):
@@ -92,7 +95,7 @@ def _ends_here(text: str, start: int, match: re.Match[str]) -> bool:
 
 def _line_ends_sentence(text: str, match: re.Match[str]) -> bool:
     """A blank line, a bullet or a capital ends a sentence at a line end; a small letter is a wrapped line."""
-    if match["line"].count("\n") > 1 or match["line"].count("\r") > 1:
+    if match[0].count("\n") > 1 or match[0].count("\r") > 1:
         return True
     return bool(_BULLET.match(text, match.end()) or _BEGINNING.match(text, match.end()))
 
