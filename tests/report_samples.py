@@ -7,12 +7,14 @@ from decimal import Decimal
 
 from tiered_eval.records import (
     CaseResult,
+    CertificateUse,
     Counts,
     Evidence,
     Failure,
     Figure,
     GateResult,
     Report,
+    SampledScore,
     Spend,
     SpendLine,
     Step,
@@ -202,6 +204,23 @@ _SAMPLE = Report(
         ledger_unknown_usd=Decimal("0.0030"),
     ),
     gate=GateResult(expression="partial>=0.95", state="not-met", reason="partial is between 0.4 and 0.6"),
+    certificate=CertificateUse(
+        name="2026-11-30-3f2a91c0",
+        promise=(f"certified: {HOSTILE}",),
+        void=(),
+        covered=4,
+        early=2,
+        audited=1,
+        differing=0,
+        audits_ever=61,
+        differing_ever=3,
+        allowed=0.05,
+        alarm_level=0.4,
+        is_stale=False,
+    ),
+    sampled=SampledScore(
+        estimate=0.61, low=0.52, high=0.7, like_low=0.4, like_high=0.8, judged=2, open=1, total=4
+    ),
     exit_code=1,
     stopped="budget",
     warnings=("two responses were not used",),

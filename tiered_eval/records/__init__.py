@@ -16,6 +16,7 @@ from tiered_eval.records.batches import (
 )
 from tiered_eval.records.calls import (
     CacheTime,
+    CacheTo,
     Completed,
     EmbeddingReply,
     ModelReply,
@@ -26,6 +27,7 @@ from tiered_eval.records.calls import (
     Usage,
 )
 from tiered_eval.records.cases import CapPeriod, Case, Expectation, Match, Suite, SuiteSettings, Value, Where
+from tiered_eval.records.certified import CertificateUse, SampledScore
 from tiered_eval.records.decisions import (
     DecisionAnswer,
     DecisionKind,
@@ -33,6 +35,7 @@ from tiered_eval.records.decisions import (
     DecisionReply,
     DecisionRequest,
 )
+from tiered_eval.records.hooks import HOOK_STAGES, Hook, Hooks
 from tiered_eval.records.judging import Confirm, JudgeStage, StageFault, chain_faults, is_decision_model
 from tiered_eval.records.report import (
     AgainstBase,
@@ -62,6 +65,7 @@ from tiered_eval.records.verdicts import (
 
 __all__ = [
     "FREE_TIERS",
+    "HOOK_STAGES",
     "TIERS",
     "AgainstBase",
     "AskedAgain",
@@ -74,9 +78,11 @@ __all__ = [
     "BatchSearch",
     "BatchState",
     "CacheTime",
+    "CacheTo",
     "CapPeriod",
     "Case",
     "CaseResult",
+    "CertificateUse",
     "Completed",
     "Confirm",
     "Counts",
@@ -92,6 +98,8 @@ __all__ = [
     "Figure",
     "FigureChange",
     "GateResult",
+    "Hook",
+    "Hooks",
     "JudgeStage",
     "Match",
     "ModelReply",
@@ -101,6 +109,7 @@ __all__ = [
     "PackedForm",
     "RateLimits",
     "Report",
+    "SampledScore",
     "Spend",
     "SpendLine",
     "StageFault",

@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
 from tiered_eval.errors import ConfigError
+from tiered_eval.records.certified import CertificateUse, SampledScore
 from tiered_eval.records.report import (
     AgainstBase,
     AskedAgain,
@@ -222,10 +223,18 @@ def report_from_json(data: Mapping[str, Any], results: Sequence[CaseResult] | No
         spend=_spend_from_json(data["spend"]),
         gate=None if gate is None else _known(GateResult, gate),
         against=_against_from_json(data.get("against")),
+        certificate=_certificate_from_json(data.get("certificate")),
+        sampled=None if data.get("sampled") is None else _known(SampledScore, data["sampled"]),
         warnings=tuple(data["warnings"]),
         scorecard=_scorecard_from_json(data.get("scorecard")),
         results=results,
     )
+
+
+def _certificate_from_json(data: Mapping[str, Any] | None) -> CertificateUse | None:
+    if data is None:
+        return None
+    return _known(CertificateUse, data, promise=tuple(data["promise"]), void=tuple(data["void"]))
 
 
 def _evidence_to_json(evidence: Evidence) -> Json:

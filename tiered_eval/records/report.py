@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from tiered_eval.records.certified import CertificateUse, SampledScore
 from tiered_eval.records.scorecard import Scorecard
 from tiered_eval.records.verdicts import State, Verdict
 
@@ -218,6 +219,10 @@ class Report:
     gate: GateResult | None = None
     against: AgainstBase | None = None
     """Where the run was gated against a base."""
+    certificate: CertificateUse | None = None
+    """Where one could decide early."""
+    sampled: SampledScore | None = None
+    """Where not all that needs the judge was judged, and what was is a random part of it."""
     exit_code: int = 0
     stopped: Literal["budget", "deadline", "interrupted"] | None = None
     """Why the run ended early; None when it did not."""
