@@ -6,11 +6,11 @@ The entries themselves stand in the neighbouring modules, one a family.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tiered_eval.records import TIERS, Tier
 
@@ -20,6 +20,7 @@ __all__ = [
     "Alias",
     "Catalogue",
     "Named",
+    "Need",
     "OptionInfo",
     "OptionType",
     "ScorerInfo",
@@ -47,6 +48,9 @@ LONGEST_NAME = 64
 
 OptionType: TypeAlias = Literal["text", "texts", "flag", "number", "decimal", "integer", "levels", "json"]
 """``decimal`` is kept exactly as written, ``number`` is a float; ``levels`` are a rubric's, worst first."""
+
+Need: TypeAlias = Literal["input", "context"]
+"""What of a case a scorer cannot do without."""
 
 ValueType: TypeAlias = Literal["texts", "reference", "json", "decimal", "duration", "none"]
 """How what is expected is read. ``texts``: one or several, any or all of which must hold. ``reference``: one text or a
@@ -105,8 +109,16 @@ class ScorerInfo:
     """One list entry of ``expect:``, in YAML."""
     is_routed: bool = True
     """May the router choose it, or does it run only where an author pins it?"""
+    needs: tuple[Need, ...] = ()
+    """What a case has to have next to its response; lint refuses one without."""
     runs_code: bool = False
     """Does it run code that the suite names? Then its user must have allowed that."""
+    check: str = ""
+    """``module:function`` that is given value and options at load, and says what is wrong with them; empty for none."""
+    code: Any = None
+    """A scorer that does not ship: what was declared of it (:mod:`tiered_eval.catalogue.declaring`), instead of ``target``."""
+    origin: str = ""
+    """Where a scorer that does not ship was found, for people."""
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -122,17 +134,32 @@ class Named:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Missing(NamedTuple):
+    """Why a name stands for nothing, where there is more to say than that nobody knows it."""
+
+    rule: str
+    message: str
+    fix: str
+
+
 class Catalogue:
     """The scorers that a suite may name, in the order of their cost."""
 
-    def __init__(self, scorers: tuple[ScorerInfo, ...]) -> None:
-        self.scorers = tuple(sorted(scorers, key=lambda scorer: TIERS.index(scorer.tier)))
+    def __init__(self, scorers: Iterable[ScorerInfo]) -> None:
+        self.scorers: tuple[ScorerInfo, ...] = ()
         self._named: dict[str, Named] = {}
-        for scorer in self.scorers:
+        self._add(scorers)
+
+    def _add(self, scorers: Iterable[ScorerInfo]) -> None:
+        added = tuple(scorers)
+        named: dict[str, Named] = {}
+        for scorer in added:
             for alias in (Alias(name=scorer.name), *scorer.aliases):
-                if alias.name in self._named:
+                if alias.name in self._named or alias.name in named:
                     raise ValueError(f"two scorers are called {alias.name}")
-                self._named[alias.name] = Named(scorer=scorer, options=alias.options)
+                named[alias.name] = Named(scorer=scorer, options=alias.options)
+        self.scorers = tuple(sorted((*self.scorers, *added), key=lambda scorer: TIERS.index(scorer.tier)))
+        self._named.update(named)
 
     def __iter__(self) -> Iterator[ScorerInfo]:
         return iter(self.scorers)
@@ -150,6 +177,10 @@ class Catalogue:
     def named(self, name: str) -> Named | None:
         """What a name or alias stands for; underscores and hyphens are the same."""
         return self._named.get(name) or self._named.get(canonical(name))
+
+    def why_missing(self, name: str) -> Missing | None:
+        """Why there is no such name; None where all that can be said is that nobody knows it."""
+        return None
 
     def options_for(self, kind: str, scorer: str | None, *, escalate: bool = False) -> dict[str, OptionInfo]:
         """What may be set: the pinned scorer's options, or those of every scorer that the kind may reach."""

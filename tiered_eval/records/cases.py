@@ -9,10 +9,14 @@ from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from tiered_eval.records.hooks import Hooks
 from tiered_eval.records.judging import JudgeStage
 from tiered_eval.records.scorecard import ScorecardSettings
+
+if TYPE_CHECKING:
+    from tiered_eval.catalogue import Catalogue
 
 Value: TypeAlias = Any
 """What is expected: text for most kinds, any JSON value for a structured field."""
@@ -73,6 +77,8 @@ class Expectation:
     where: Where | None = None
     negated: bool = False
     """Written with ``not-``: the claim holds when the positive one does not."""
+    hooks: Hooks | None = None
+    """Code of the author's that stands before its checks, or before its judge; None for none."""
 
     @property
     def value(self) -> Value:
@@ -180,3 +186,7 @@ class Suite:
     case_count: int | None = None
     expectation_count: int | None = None
     warnings: tuple[str, ...] = ()
+    catalogue: Catalogue | None = None
+    """The scorers that it may name, its author's among them; None for those that ship."""
+    code: Mapping[str, str] = field(default_factory=_nothing)
+    """Scorers and hooks of its author's, and the digest of the file of each: what else decides its verdicts."""

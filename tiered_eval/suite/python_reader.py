@@ -12,11 +12,12 @@ import traceback
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 from tiered_eval.suite.problems import Unreadable
 
-__all__ = ["call_python", "is_python_name", "read_python"]
+__all__ = ["call_python", "find_python", "import_foreign", "is_python_name", "read_python"]
 
 T = TypeVar("T")
 
@@ -58,6 +59,16 @@ def call_python(name: str, *, allow_code: bool) -> Any:
             message="this is Python code, and code of a suite is not run unless you allow it",
             fix="pass --allow-code (allow_code=True) if you trust it; never for a stranger's pull request",
         )
+    found = find_python(name)
+    return _made_by_author(found) if callable(found) else found
+
+
+def find_python(name: str) -> Any:
+    """What ``module:function`` names, looked for in the working folder too. The caller has seen to it that code may run.
+
+    Raises:
+        Unreadable: there is none.
+    """
     module_name, _, path = name.partition(":")
     here = str(Path.cwd())
     sys.path.insert(0, here)
@@ -75,7 +86,30 @@ def call_python(name: str, *, allow_code: bool) -> Any:
     finally:
         if here in sys.path:
             sys.path.remove(here)
-    return _made_by_author(found) if callable(found) else found
+    return found
+
+
+def import_foreign(module_name: str, file: str) -> ModuleType:
+    """A file of a suite, imported under a name of ours.
+
+    Raises:
+        Unreadable: it cannot be; the message has the place.
+    """
+    try:
+        module: ModuleType = _imported(module_name)
+    except SyntaxError as fault:
+        where = f"{file}:{fault.lineno}" if fault.lineno else file
+        raise _not_importable(f"{where} is not Python: {fault.msg}") from fault
+    except ImportError as fault:
+        raise _not_importable(f"{file} cannot be imported: {fault}") from fault
+    except Unreadable as fault:
+        fault.message = f"{file}: {fault.message}"
+        raise
+    return module
+
+
+def _not_importable(message: str) -> Unreadable:
+    return Unreadable(line=None, rule="suite-code-failed", message=message, fix="mend the file")
 
 
 def _imported(module_name: str) -> Any:

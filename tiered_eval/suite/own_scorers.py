@@ -1,0 +1,262 @@
+"""The table of scorers of one suite: those that ship, and those of its author, of the caller, and of installed packages.
+
+The one idea: others' scorers are looked for when a name comes up that does not ship, and not before. A suite that names
+none imports nothing, and one that names one gets all of its folder, so that two of a name are seen.
+
+Four places, and what they need: ``scorers={...}`` of the caller and the entry points of installed packages are trusted; the
+suite's ``scorers/`` folder and ``module:function`` are the suite's code, which its user must have allowed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tiered_eval.catalogue import (
+    CATALOGUE,
+    KINDS,
+    NEGATION,
+    Catalogue,
+    Missing,
+    Named,
+    ScorerInfo,
+    canonical,
+)
+from tiered_eval.catalogue.declaring import declaration_of, info_of
+from tiered_eval.errors import ConfigError
+from tiered_eval.suite.code import FOLDER, SuiteCode, place_of
+from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES
+from tiered_eval.suite.problems import Unreadable
+from tiered_eval.suite.python_reader import import_foreign, is_python_name
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["GROUP", "OwnCatalogue", "installed_scorers", "own_catalogue"]
+
+GROUP = "tiered_eval.scorers"
+"""The entry points by which a package brings scorers: ``name = "module:function"``."""
+
+_BY_HAND = "scorers given by hand"
+
+
+class OwnCatalogue(Catalogue):
+    """The scorers that ship, and others as they are named.
+
+    Args:
+        base: those that are known already.
+        code: what the suite may run.
+        given: the caller's, by name.
+
+    Raises:
+        ConfigError: one of ``given`` is no scorer, or its name is taken.
+    """
+
+    def __init__(self, base: Catalogue, code: SuiteCode, given: Mapping[str, Any] | None = None) -> None:
+        super().__init__(base)
+        self.code = code
+        self._reserved = _reserved(base)
+        self._faults: dict[str, Missing] = {}
+        self._installed: dict[str, EntryPoint] | None = None
+        self._has_folder_read = False
+        self._folder_fault: Missing | None = None
+        for name, scorer in (given or {}).items():
+            self._register(info_of(name, scorer, origin=_BY_HAND))
+
+    @property
+    def own(self) -> tuple[ScorerInfo, ...]:
+        """Those that do not ship and are known so far."""
+        return tuple(info for info in self.scorers if info.code is not None)
+
+    def named(self, name: str) -> Named | None:
+        """What a name stands for; one that nobody has asked for yet is looked for now."""
+        found = super().named(name)
+        if found is not None or name in self._faults or canonical(name) in self._reserved:
+            return found
+        if not is_python_name(name):
+            name = canonical(name).removeprefix(NEGATION)
+        try:
+            self._look(name)
+        except Unreadable as fault:
+            self._faults[name] = Missing(fault.rule, fault.message, fault.fix)
+        except ConfigError as fault:
+            self._faults[name] = _bad(fault)
+        return super().named(name)
+
+    def why_missing(self, name: str) -> Missing | None:
+        """Why a name stands for nothing, where somebody may have meant code by it."""
+        return self._faults.get(name) or self._faults.get(canonical(name).removeprefix(NEGATION))
+
+    def read_everything(self) -> None:
+        """Look into the folder and at what is installed, whether it is named or not.
+
+        Raises:
+            ConfigError: something of it cannot be used.
+        """
+        try:
+            if self.code.has_folder:
+                self._read_folder()
+            for name in self._entry_points():
+                self._look(name)
+        except Unreadable as fault:
+            raise ConfigError(f"{fault.message}; {fault.fix}") from fault
+
+    def _look(self, name: str) -> None:
+        """Look for one name in all places that there are.
+
+        Raises:
+            Unreadable, ConfigError: there may be such a scorer, and it cannot be had.
+        """
+        if is_python_name(name):
+            found, place = self.code.find(name)
+            self._register(info_of(name, found, origin=place))
+            return
+        point = self._entry_points().get(name)
+        if self.code.has_folder and (point is None or self.code.allow_code):
+            if not self.code.allow_code:
+                self.code.check_allowed(f'"{name}" ships with nothing; it may stand in {FOLDER}/, which')
+            self._read_folder()
+        if point is not None and super().named(name) is None:
+            self._register(info_of(name, _loaded(point), origin=_place(point)))
+
+    def _read_folder(self) -> None:
+        """Register everything in the folder, once; a fault in it is the fault of each of its names."""
+        if self._folder_fault is not None:
+            raise Unreadable(line=None, **self._folder_fault._asdict())
+        if self._has_folder_read:
+            return
+        self._has_folder_read = True
+        try:
+            for module in self.code.modules().values():
+                for name, scorer in _scorers_in(module):
+                    self._register(info_of(name, scorer, origin=_line_of(scorer, module)))
+        except Unreadable as fault:
+            self._folder_fault = Missing(fault.rule, fault.message, fault.fix)
+            raise
+        except ConfigError as fault:
+            self._folder_fault = _bad(fault)
+            raise
+
+    def _register(self, info: ScorerInfo) -> None:
+        """Add one, unless its name is taken; a function that was named in two ways stays one.
+
+        Raises:
+            ConfigError: it is; the message has both places.
+        """
+        there = super().named(info.name)
+        if there is None and info.name in self._reserved:
+            raise ConfigError(
+                f"{info.origin}: {info.name!r} is the name of a kind or an option; choose another"
+            )
+        if there is not None:
+            other = there.scorer
+            if other.code is None:
+                raise ConfigError(f"{info.origin}: {info.name!r} is a scorer that ships; choose another name")
+            raise ConfigError(
+                f"two scorers are called {info.name!r}: {other.origin} and {info.origin}; rename one"
+            )
+        point = None if self._installed is None else self._installed.get(info.name)
+        if point is not None and info.origin != _place(point):
+            raise ConfigError(
+                f"two scorers are called {info.name!r}: {info.origin} and {_place(point)}; rename one"
+            )
+        self._add((info,))
+
+    def _entry_points(self) -> dict[str, EntryPoint]:
+        """What installed packages bring, by name.
+
+        Raises:
+            ConfigError: two of them bring the same name, or one that ships.
+        """
+        if self._installed is None:
+            self._installed = installed_scorers()
+            for name, point in self._installed.items():
+                there = super().named(name)
+                if there is not None:
+                    other = there.scorer
+                    what = "a scorer that ships" if other.code is None else other.origin
+                    raise ConfigError(f"{_place(point)}: {name!r} is also the name of {what}; rename one")
+        return self._installed
+
+
+def own_catalogue(
+    code: SuiteCode | None = None, scorers: Mapping[str, Any] | None = None, *, base: Catalogue = CATALOGUE
+) -> OwnCatalogue:
+    """The table for a suite, or for what is made in Python, whose caller has said by calling that code may run.
+
+    Raises:
+        ConfigError: one of ``scorers`` is no scorer, or its name is taken.
+    """
+    if isinstance(base, OwnCatalogue) and code is None:
+        code = base.code
+    return OwnCatalogue(base, code or SuiteCode(None, allow_code=True), scorers)
+
+
+def installed_scorers() -> dict[str, EntryPoint]:
+    """The entry points of installed packages, by name; none of them is imported.
+
+    Raises:
+        ConfigError: two packages bring the same name.
+    """
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=GROUP):
+        other = found.setdefault(point.name, point)
+        if (other.value, _package_of(other)) != (point.value, _package_of(point)):
+            raise ConfigError(f"two scorers are called {point.name!r}: {_place(other)} and {_place(point)}")
+    return found
+
+
+def _reserved(base: Catalogue) -> frozenset[str]:
+    """Keys of an entry that are never a scorer of somebody's own: looking for each of them would import what nobody named."""
+    options = {name for info in base for option in info.options for name in (option.name, *option.aliases)}
+    names = {*COMMON_SETTINGS, *VALUE_NAMES, *VALUE_ALIASES, *KINDS, *options, "kind", "primitive", "auto"}
+    return frozenset(canonical(name) for name in names)
+
+
+def _scorers_in(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """What a file declares: its ``SCORERS``, and what the decorator marked in it."""
+    listed = getattr(module, "SCORERS", {})
+    if not isinstance(listed, Mapping):
+        raise ConfigError(f"{place_of(module)}: SCORERS must be a mapping of names to functions or classes")
+    yield from listed.items()
+    known = [id(scorer) for scorer in listed.values()]
+    for scorer in vars(module).values():
+        declared = declaration_of(scorer)
+        is_here = getattr(scorer, "__module__", None) == module.__name__
+        if declared is not None and is_here and id(scorer) not in known:
+            known.append(id(scorer))
+            yield str(declared.name), scorer
+
+
+def _line_of(scorer: Any, module: ModuleType) -> str:
+    try:
+        lines: Callable[[Any], tuple[object, int]] = inspect.getsourcelines
+        return f"{place_of(module)}:{lines(inspect.unwrap(scorer))[1]}"
+    except (OSError, TypeError, ValueError):
+        return place_of(module)
+
+
+def _loaded(point: EntryPoint) -> Any:
+    module = import_foreign(point.module, _place(point))
+    found: Any = module
+    for part in filter(None, point.attr.split(".")):
+        if not hasattr(found, part):
+            raise ConfigError(f"{_place(point)}: {point.module} has no {point.attr}")
+        found = getattr(found, part)
+    return found
+
+
+def _place(point: EntryPoint) -> str:
+    return f"{point.value} of the installed package {_package_of(point)}"
+
+
+def _package_of(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.module.partition(".")[0]
+
+
+def _bad(fault: ConfigError) -> Missing:
+    return Missing("bad-scorer", str(fault), "mend it")
