@@ -13,7 +13,8 @@ from paired_runs import case_of, report_of
 
 from tiered_eval.calibration.comparison import Comparison, compare_reports
 from tiered_eval.calibration.flakes import changes_to_confirm
-from tiered_eval.calibration.regression import GateCase, PairedGate, gate_case
+from tiered_eval.calibration.regression import GateCase, PairedGate
+from tiered_eval.calibration.suite_gate import SuiteGate, differences, gate_case, gate_cases
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult
 
@@ -206,7 +207,8 @@ def test_small_suites_end_with_the_plain_verdict(values: list[float], margin: fl
     mean = sum(values) / len(values)
     assert gate.is_decided
     if gate.answer().judged == len(values):
-        assert gate.answer().state == ("pass" if mean > -margin + 1e-9 else "fail")
+        has_dropped = mean < -1e-9 if margin == 0 else mean <= -margin + 1e-9  # an unchanged score is no drop
+        assert gate.answer().state == ("fail" if has_dropped else "pass")
 
 
 @pytest.mark.parametrize(
@@ -223,6 +225,87 @@ def test_a_gate_that_makes_no_sense_is_refused(faulty: dict[str, Any]):
     """No cases, an id twice, or numbers out of range."""
     with pytest.raises(ValueError, match=r"gate needs|no margin"):
         PairedGate(**{"cases": [GateCase(id="a")], "margin": MARGIN, **faulty})
+
+
+def test_what_a_judged_case_left_undecided_helps_neither_verdict():
+    """Where outages left something open in every case, neither a pass nor a fail is called."""
+    gate = PairedGate([GateCase(id=str(n)) for n in range(50)], margin=MARGIN)
+
+    gate.add({str(n): (-0.5, 0.5) for n in range(50)})
+
+    answer = gate.answer()
+    assert (answer.state, answer.judged) == ("undecided", 50)
+    assert (answer.low, answer.high) == (pytest.approx(-0.5), pytest.approx(0.5))
+
+
+@pytest.mark.parametrize(("bounds", "state"), [((-0.9, -0.4), "fail"), ((0.2, 0.9), "pass")])
+def test_what_is_left_over_turns_nothing_that_is_clear(bounds: tuple[float, float], state: str):
+    """Cases that dropped, or rose, whatever became of their leftovers decide the gate."""
+    gate = PairedGate([GateCase(id=str(n)) for n in range(50)], margin=MARGIN)
+
+    gate.add({str(n): bounds for n in range(50)})
+
+    assert gate.answer().state == state
+
+
+def family(suite: Any, **dimensions: Any) -> SuiteGate:
+    return SuiteGate({None: suite, **dimensions}, margin=MARGIN)
+
+
+def test_an_early_pass_needs_every_dimension():
+    """The suite's figure is sure long before a dimension of few cases, so those cases are still asked for."""
+    suite = [GateCase(id=str(n)) for n in range(400)]
+    gate = family(suite, rare=[case for case in suite if int(case.id) < 8])
+
+    rounds = 0
+    while ids := gate.ahead(20):
+        gate.add({id: {None: (0.0, 0.0)} | ({"rare": (0.0, 0.0)} if int(id) < 8 else {}) for id in ids})
+        rounds += 1
+
+    assert gate.state == "pass"
+    assert gate.answer().judged < 300
+    assert rounds < 20
+
+
+def test_a_dimension_that_dropped_has_everything_judged():
+    """Whether its drop is more than chance is for the corrected test over all cases."""
+    suite = [GateCase(id=str(n)) for n in range(100)]
+    gate = family(suite, tone=suite[:30])
+
+    judged = 0
+    while ids := gate.ahead(10):
+        gate.add({id: {None: (0.0, 0.0)} | ({"tone": (-1.0, -1.0)} if int(id) < 30 else {}) for id in ids})
+        judged += len(ids)
+
+    assert (gate.state, judged) == ("undecided", 100)
+
+
+def test_a_part_of_the_cases_keeps_the_order_of_the_whole():
+    """Dimensions are looked at in the order in which the suite is judged."""
+    whole = PairedGate([GateCase(id=str(n)) for n in range(100)], margin=MARGIN, seed=7).ahead(100)
+    part = PairedGate([GateCase(id=str(n)) for n in range(40)], margin=MARGIN, seed=7).ahead(100)
+
+    assert part == tuple(id for id in whole if int(id) < 40)
+
+
+def test_each_figure_has_its_own_case():
+    """A dimension's difference is over its own expectations, and one that only one run has is in none."""
+    before = case_of("a", "pp", dimensions=("tone", "facts"))
+    after = case_of("a", "fpf", dimensions=("tone", "facts", "facts"))
+
+    assert {name: case.high for name, case in gate_cases(before, after).items()} == {
+        None: pytest.approx(-0.5),
+        "tone": pytest.approx(-1.0),
+        "facts": 0.0,
+    }
+
+
+def test_a_change_that_was_not_repeated_is_no_difference():
+    """The judge took one of two fails back."""
+    before, after = case_of("a", "pp"), case_of("a", "ff")
+
+    assert differences(before, after, asked_again={("a", "e0"): "pass"})[None] == (-0.5, -0.5)
+    assert differences(before, after)[None] == (-1.0, -1.0)
 
 
 def test_a_difference_out_of_bounds_is_refused():

@@ -15,8 +15,22 @@ from dataclasses import dataclass, field, replace
 from tiered_eval.records import CaseResult, Verdict
 from tiered_eval.records.verdicts import State
 
-__all__ = ["MOST_SHOWN", "CaseChange", "Paired", "Pairs", "in_step"]
+__all__ = [
+    "MOST_SHOWN",
+    "CaseChange",
+    "Paired",
+    "Pairs",
+    "Score",
+    "in_step",
+    "is_unchanged",
+    "pairs_by_figure",
+    "same_claims",
+    "scores",
+    "steady",
+]
 
+SUITE = "partial"
+"""Name of the suite's own figure."""
 MOST_SHOWN = 20
 """Cases that became worse, kept to be shown."""
 
@@ -40,7 +54,7 @@ class Pairs:
     lows: list[float] = field(default_factory=list)
     highs: list[float] = field(default_factory=list)
 
-    def add(self, before: _Score, after: _Score, *, is_same: bool) -> None:
+    def add(self, before: Score, after: Score, *, is_same: bool) -> None:
         if before.partial is not None and after.partial is not None:
             self.base.append(before.partial)
             self.candidate.append(after.partial)
@@ -49,7 +63,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class _Score:
+class Score:
     """The score of some expectations of a case, and what it may yet be."""
 
     partial: float | None
@@ -93,45 +107,26 @@ class Paired:
             self.only_candidate += before is None
             self.only_base += after is None
             return
-        pairs = list(self._same_expectations(before, after))
+        pairs = same_claims(before, after)
+        self.unpaired += _unpaired(before, after, len(pairs))
         if not pairs:
             self.empty += 1
             return
-        is_same = False
-        if before.response_digest is not None and before.response_digest == after.response_digest:
+        for old, new in pairs:
+            self._note_judge(old, 0)
+            self._note_judge(new, 1)
+        is_same = is_unchanged(before, after)
+        if is_same:
             self.same += 1
             self.changed_minds += sum({old.state, new.state} == {"pass", "fail"} for old, new in pairs)
             pairs = [_as_before(old, new) for old, new in pairs]
-            is_same = True
         else:
-            pairs = [self._confirmed(old, new) for old, new in pairs]
-        scores = _scores(pairs)
-        self.suite.add(*scores, is_same=is_same)
-        for name in sorted({new.dimension for _, new in pairs if new.dimension is not None}):
-            inside = [pair for pair in pairs if pair[1].dimension == name]
-            self.dimensions.setdefault(name, Pairs()).add(*_scores(inside), is_same=is_same)
-        self._note_drop(after.case_id, pairs, scores)
-
-    def _same_expectations(self, before: CaseResult, after: CaseResult) -> Iterator[tuple[Verdict, Verdict]]:
-        """Verdicts on the same expectation. Weights are the candidate's, so that both sides are rolled up alike."""
-        old = {verdict.expectation_id: verdict for verdict in before.verdicts}
-        for verdict in after.verdicts:
-            match = old.pop(verdict.expectation_id, None)
-            if match is None or not _is_same_claim(match, verdict):
-                self.unpaired += 1
-                continue
-            self._note_judge(match, 0)
-            self._note_judge(verdict, 1)
-            yield match, verdict
-        self.unpaired += len(old)
-
-    def _confirmed(self, old: Verdict, new: Verdict) -> tuple[Verdict, Verdict]:
-        """The pair, without a change that the judge did not repeat."""
-        again = self._asked_again.get((new.case_id, new.expectation_id))
-        if again is None or again == new.state or {old.state, new.state} != {"pass", "fail"}:
-            return old, new
-        self.flaky += 1
-        return _as_before(old, new)
+            pairs, flaky = steady(pairs, self._asked_again)
+            self.flaky += flaky
+        for name, inside in pairs_by_figure(pairs):
+            figure = self.suite if name is None else self.dimensions.setdefault(name, Pairs())
+            figure.add(*scores(inside), is_same=is_same)
+        self._note_drop(after.case_id, pairs)
 
     def _note_judge(self, verdict: Verdict, side: int) -> None:
         if verdict.prompt is not None:
@@ -139,10 +134,8 @@ class Paired:
         if verdict.model is not None:
             self.models[side][verdict.model] += 1
 
-    def _note_drop(
-        self, case_id: str, pairs: Sequence[tuple[Verdict, Verdict]], scores: tuple[_Score, _Score]
-    ) -> None:
-        before, after = scores[0].partial, scores[1].partial
+    def _note_drop(self, case_id: str, pairs: Sequence[tuple[Verdict, Verdict]]) -> None:
+        before, after = (score.partial for score in scores(pairs))
         if before is None or after is None or after >= before:
             return
         broken = tuple(new.expectation_id for old, new in pairs if (old.state, new.state) == ("pass", "fail"))
@@ -175,6 +168,47 @@ class Paired:
             yield f"{self.empty} cases have no expectation in common: they are in no figure"
 
 
+def same_claims(before: CaseResult, after: CaseResult) -> list[tuple[Verdict, Verdict]]:
+    """Verdicts on the same expectation, in the candidate's order."""
+    old = {verdict.expectation_id: verdict for verdict in before.verdicts}
+    pairs = ((old.get(new.expectation_id), new) for new in after.verdicts)
+    return [(match, new) for match, new in pairs if match is not None and _is_same_claim(match, new)]
+
+
+def _unpaired(before: CaseResult, after: CaseResult, pairs: int) -> int:
+    """Expectations that only one of the runs has; one that was edited under its id counts once."""
+    ids = {verdict.expectation_id for verdict in before.verdicts}
+    ids |= {verdict.expectation_id for verdict in after.verdicts}
+    return len(ids) - pairs
+
+
+def is_unchanged(before: CaseResult, after: CaseResult) -> bool:
+    """Is the response the same, byte for byte?"""
+    return before.response_digest is not None and before.response_digest == after.response_digest
+
+
+def steady(
+    pairs: Sequence[tuple[Verdict, Verdict]], asked_again: Mapping[tuple[str, str], State]
+) -> tuple[list[tuple[Verdict, Verdict]], int]:
+    """The pairs without the changes that the judge did not repeat, and how many those were."""
+    kept, flaky = [], 0
+    for old, new in pairs:
+        again = asked_again.get((new.case_id, new.expectation_id))
+        is_flake = again is not None and again != new.state and {old.state, new.state} == {"pass", "fail"}
+        flaky += is_flake
+        kept.append(_as_before(old, new) if is_flake else (old, new))
+    return kept, flaky
+
+
+def pairs_by_figure(
+    pairs: Sequence[tuple[Verdict, Verdict]],
+) -> Iterator[tuple[str | None, Sequence[tuple[Verdict, Verdict]]]]:
+    """All pairs for the suite's own figure (None), then those of each dimension; the candidate says which is whose."""
+    yield None, pairs
+    for name in sorted({new.dimension for _, new in pairs if new.dimension is not None}):
+        yield name, [pair for pair in pairs if pair[1].dimension == name]
+
+
 def _is_same_claim(old: Verdict, new: Verdict) -> bool:
     """Do both ask for the same? A value may have been edited under its id; reports of older versions do not tell."""
     return old.kind == new.kind and (old.expected == new.expected or not (old.expected and new.expected))
@@ -186,7 +220,8 @@ def _as_before(old: Verdict, new: Verdict) -> tuple[Verdict, Verdict]:
     return known, known
 
 
-def _scores(pairs: Sequence[tuple[Verdict, Verdict]]) -> tuple[_Score, _Score]:
+def scores(pairs: Sequence[tuple[Verdict, Verdict]]) -> tuple[Score, Score]:
+    """Of base and candidate. Weights are the candidate's, so that both sides are rolled up alike."""
     weights = [new.weight for _, new in pairs]
     return (
         _score([old for old, _ in pairs], weights),
@@ -194,11 +229,11 @@ def _scores(pairs: Sequence[tuple[Verdict, Verdict]]) -> tuple[_Score, _Score]:
     )
 
 
-def _score(verdicts: Sequence[Verdict], weights: Sequence[float]) -> _Score:
+def _score(verdicts: Sequence[Verdict], weights: Sequence[float]) -> Score:
     total = sum(weights)
     passed = sum(weight for verdict, weight in zip(verdicts, weights, strict=True) if verdict.state == "pass")
     failed = sum(weight for verdict, weight in zip(verdicts, weights, strict=True) if verdict.state == "fail")
     decided = passed + failed
     if total <= 0:
-        return _Score(None, 0.0, 0.0)  # no weight: nothing that could change
-    return _Score(passed / decided if decided > 0 else None, passed / total, (total - failed) / total)
+        return Score(None, 0.0, 0.0)  # no weight: nothing that could change
+    return Score(passed / decided if decided > 0 else None, passed / total, (total - failed) / total)

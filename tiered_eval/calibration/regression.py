@@ -8,24 +8,26 @@ full run's verdict with a probability of at most delta.
 A bet may use what was seen and the *set* of cases left, never the case that comes next: that broke the error rate when it was
 tried. Responses that did not change are known to differ by 0 and cost nothing.
 
-Route: the runner asks :meth:`PairedGate.ahead` what to judge, and hands in each case's difference. Pure Python.
+Route: the runner asks :meth:`SuiteGate.ahead` what to judge, and hands in each case's difference. Pure Python.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import accumulate
 from math import inf, sqrt
 from typing import Literal, TypeAlias
 
 from tiered_eval.calibration.binomial import t_quantile
-from tiered_eval.records import CaseResult, Verdict
 
-__all__ = ["GateAnswer", "GateCase", "GateState", "PairedGate", "gate_case"]
+__all__ = ["Bounds", "GateAnswer", "GateCase", "GateState", "PairedGate", "place_in_draw"]
 
 GateState: TypeAlias = Literal["pass", "fail", "undecided"]
+
+Bounds: TypeAlias = tuple[float, float]
+"""The least and the greatest difference of a case that was judged, where something of it was left undecided."""
 
 _EFFECTS = (0.02, 0.04, 0.08, 0.16)
 _STRENGTHS = (0.0, 0.45, 0.9)
@@ -90,16 +92,18 @@ class PairedGate:
             raise ValueError(f"no margin and error rate: {margin}, {delta}")
         self._cases = len(cases)
         self._margin = margin
-        changed = sorted((case for case in cases if not case.is_same), key=lambda case: case.id)
-        random.Random(seed).shuffle(changed)
+        changed = [case for case in cases if not case.is_same]
+        changed.sort(key=lambda case: place_in_draw(case.id, seed))
         self._order = changed
         self._target = -margin * self._cases
         """Sum of all differences at the border."""
         self._lows = _sums_from_end([case.low for case in changed])
         self._highs = _sums_from_end([case.high for case in changed])
-        self._early: dict[str, float] = {}
+        self._early: dict[str, Bounds] = {}
         self._places = {case.id: place for place, case in enumerate(changed)}
         self._seen: list[float] = []
+        """The middles of what the cases judged so far differ by; their ends sum up to the next two."""
+        self._least = self._most = 0.0
         self._not_worse = _Bettor(changed, self._target, sign=1.0)
         self._worse = _Bettor(changed, self._target, sign=-1.0)
         self._threshold = 1.0 / delta
@@ -118,8 +122,11 @@ class PairedGate:
         rest = self._order[len(self._seen) :]
         return tuple(case.id for case in rest if case.id not in self._early)[:count]
 
-    def add(self, differences: Mapping[str, float]) -> None:
+    def add(self, differences: Mapping[str, float | Bounds]) -> None:
         """Hand in differences of judged cases, in any order; they are looked at in the order of the draw.
+
+        Where something of a case stayed undecided, each bet takes the end that is worse for it: what was left over
+        helps neither verdict.
 
         Raises:
             ValueError: a difference is outside of its case's bounds.
@@ -127,17 +134,20 @@ class PairedGate:
         """
         for id, difference in differences.items():
             case = self._order[self._places[id]]
-            if not case.low - _ROUNDING <= difference <= case.high + _ROUNDING:
+            low, high = difference if isinstance(difference, tuple) else (difference, difference)
+            if not case.low - _ROUNDING <= low <= high <= case.high + _ROUNDING:
                 raise ValueError(f"case {id!r} differs by {difference}, outside of {case.low} to {case.high}")
-            self._early[id] = difference
+            self._early[id] = low, high
         while not self.is_decided and len(self._seen) < len(self._order):
             id = self._order[len(self._seen)].id
             if id not in self._early:
                 return
-            difference = self._early.pop(id)
-            self._not_worse.see(difference)
-            self._worse.see(difference)
-            self._seen.append(difference)
+            low, high = self._early.pop(id)
+            self._not_worse.see(low)
+            self._worse.see(high)
+            self._seen.append((low + high) / 2)
+            self._least += low
+            self._most += high
             self._look()
 
     def answer(self) -> GateAnswer:
@@ -158,15 +168,21 @@ class PairedGate:
 
     def _look(self) -> None:
         """Decide, if what is known decides: bounds first, then capital."""
-        at, total = len(self._seen), sum(self._seen)
-        if total + self._lows[at] > self._target + _ROUNDING:
+        at = len(self._seen)
+        if not self._is_drop(self._least + self._lows[at]):
             self._end("pass", "the cases that are left cannot turn it")
-        elif total + self._highs[at] <= self._target + _ROUNDING:
+        elif self._is_drop(self._most + self._highs[at]):
             self._end("fail", "the cases that are left cannot turn it")
         elif self._not_worse.capital >= self._threshold:
             self._end("pass", "the cases judged so far rule a larger drop out")
         elif self._worse.capital >= self._threshold:
             self._end("fail", "the cases judged so far rule a smaller drop out")
+
+    def _is_drop(self, total: float) -> bool:
+        """Is a sum of differences at the border or beyond? Where no drop at all is accepted, no change is still none."""
+        if self._margin == 0:
+            return total < -_ROUNDING
+        return total <= self._target + _ROUNDING
 
     def _end(self, state: GateState, why: str) -> None:
         self._state = state
@@ -176,7 +192,8 @@ class PairedGate:
     def _interval(self) -> tuple[float | None, float, float]:
         at, size = len(self._seen), len(self._order)
         total = sum(self._seen)
-        least, most = (total + self._lows[at]) / self._cases, (total + self._highs[at]) / self._cases
+        least = (self._least + self._lows[at]) / self._cases
+        most = (self._most + self._highs[at]) / self._cases
         if at == size:
             return total / self._cases, least, most
         if at == 0:
@@ -190,38 +207,9 @@ class PairedGate:
         return middle, max(least, middle - half * share), min(most, middle + half * share)
 
 
-def gate_case(before: CaseResult, after: CaseResult) -> GateCase:
-    """A case of the gate, from the base's result and from the candidate's after its free checks.
-
-    What is not judged yet is predicted by its ``q``, or, without a certificate, to be as it was.
-    """
-    is_same = before.response_digest is not None and before.response_digest == after.response_digest
-    return GateCase(
-        id=after.case_id,
-        low=0.0 if is_same else after.partial_low - before.partial_high,
-        high=0.0 if is_same else after.partial_high - before.partial_low,
-        predicted=0.0 if is_same else _predicted(before, after),
-        is_same=is_same,
-    )
-
-
-def _predicted(before: CaseResult, after: CaseResult) -> float:
-    old = {verdict.expectation_id: verdict for verdict in before.verdicts}
-    total = sum(verdict.weight for verdict in after.verdicts)
-    change = 0.0
-    for verdict in after.verdicts:
-        was = _chance(old.get(verdict.expectation_id))
-        now = _chance(verdict)
-        if was is not None and now is not None:
-            change += verdict.weight * (now - was)
-    return change / total if total > 0 else 0.0
-
-
-def _chance(verdict: Verdict | None) -> float | None:
-    """Probability of a pass, as far as a verdict tells."""
-    if verdict is None:
-        return None
-    return float(verdict.state == "pass") if verdict.is_decided else verdict.q
+def place_in_draw(id: str, seed: int) -> bytes:
+    """Where a case stands in the random order. By a hash, so that any part of the cases keeps the order of the whole."""
+    return blake2b(f"{seed} {id}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _sums_from_end(values: Sequence[float]) -> list[float]:
