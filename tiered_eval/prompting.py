@@ -110,10 +110,12 @@ def render(
     prompt = load_prompt(name, version)
     if task not in prompt.tasks:
         raise ConfigError(f"prompt {prompt.label} has no task {task!r}; it has {', '.join(prompt.tasks)}")
-    fillings = {"data": quote_data(judged, asked), "task": prompt.tasks[task]}
+    data = quote_data(judged, asked)
+    user = _fill(prompt.user, {"data": data, "task": prompt.tasks[task]})
     return ModelRequest(
         system=prompt.system,
-        user=_fill(prompt.user, fillings),
+        user=user,
+        judged_until=_judged_until(user, data, sum(value is not None for value in judged.values())),
         schema=prompt.schema,
         schema_name=re.sub(r"[^A-Za-z0-9_-]", "_", f"{prompt.name}_v{prompt.version}")[:64],
         prompt=prompt.label,
@@ -172,6 +174,17 @@ def _quote(value: Any) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
+
+
+def _judged_until(user: tuple[str, ...], data: str, judged_lines: int) -> int:
+    """Where in ``user[1]`` the lines of what is judged end; 0 where the data do not stand there."""
+    begin = user[1].find(data) if len(user) > 1 else -1
+    if begin < 0 or not judged_lines:
+        return 0
+    end = 0
+    for _ in range(judged_lines + 1):  # the bracket has a line as well; no value holds a bare line end
+        end = data.index("\n", end) + 1
+    return begin + end
 
 
 def cut_middle(text: str, limit: int = MAX_JUDGED_CHARS) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.providers.caching import cache_time
+from tiered_eval.providers.caching import cache_time, front_and_rest
 from tiered_eval.providers.failures import Scrubber, failure_from_error_in_reply, unreadable
 from tiered_eval.providers.sdk import HttpReply, SdkClient, SdkProvider, is_loopback, sendable
 from tiered_eval.providers.settings import ProviderSettings
@@ -210,8 +210,7 @@ def messages_body(request: ModelRequest, *, model: str, nonce: str, in_batch: bo
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": request.max_tokens,
-        "system": _system(request, time=cache_time(request, model=f"anthropic:{model}", in_batch=in_batch)),
-        "messages": [{"role": "user", "content": sendable(request.user_text(nonce))}],
+        **_prompt(request, nonce, time=cache_time(request, model=f"anthropic:{model}", in_batch=in_batch)),
         "output_config": output,
     }
     if request.effort == "none":
@@ -227,12 +226,20 @@ def messages_body(request: ModelRequest, *, model: str, nonce: str, in_batch: bo
     return body
 
 
-def _system(request: ModelRequest, *, time: Literal["off", "5m", "1h"]) -> str | list[dict[str, Any]]:
-    text = sendable(request.system)
+def _prompt(request: ModelRequest, nonce: str, *, time: Literal["off", "5m", "1h"]) -> dict[str, Any]:
+    """Instructions and question, with a mark where a front ends that is to be kept."""
+    system, user = sendable(request.system), sendable(request.user_text(nonce))
     if time == "off":
-        return text
-    # The front ends here: what follows is another text each time.
-    return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral", "ttl": time}}]
+        return {"system": system, "messages": [{"role": "user", "content": user}]}
+
+    def marked(text: str) -> dict[str, Any]:
+        return {"type": "text", "text": text, "cache_control": {"type": "ephemeral", "ttl": time}}
+
+    front, rest = front_and_rest(request, nonce)
+    content: str | list[dict[str, Any]] = user
+    if front:
+        content = [marked(sendable(front)), {"type": "text", "text": sendable(rest)}]
+    return {"system": [marked(system)], "messages": [{"role": "user", "content": content}]}
 
 
 _UNSUPPORTED = frozenset(

@@ -1,9 +1,9 @@
 """When keeping the front of a prompt ready at the vendor pays, and how each vendor is asked for it.
 
-The one idea: what is kept is ``ModelRequest.system``, which is the same bytes for all calls with one prompt, and
-never the text that is judged: that would be paid for at the dearer rate and never be read again. Writing costs more
-than reading anew would have, so nothing is kept unless several calls follow within its time; an entry can only be read once the answer
-that wrote it has begun, so one call goes first and the others follow.
+The one idea: a front is ``ModelRequest.system``, which is the same bytes for all calls with one prompt; or that and what is
+judged, where several calls are about one response. Writing costs more than reading anew would have, so nothing is kept
+unless several calls follow within its time; an entry can only be read once the answer that wrote it has begun, so one call
+goes first and the others follow. Which, is decided in ``calls.fronts``.
 
 What is kept never changes an answer. Too short a front is not kept, and no vendor says so or charges for it.
 """
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tiered_eval.records import CacheTime, ModelRequest
+from tiered_eval.records import CacheTime, CacheTo, ModelRequest
 
 __all__ = [
     "CACHES",
@@ -24,12 +24,10 @@ __all__ = [
     "cache_rules_for",
     "cache_time",
     "caching_pays",
+    "front_and_rest",
     "front_key",
     "front_tokens",
 ]
-
-_BYTES_A_TOKEN = 4
-"""A front is taken for shorter than it may be: claiming too little only forgoes a saving."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +36,10 @@ class CacheRules:
 
     least_tokens: int
     """A shorter front is not kept."""
+    bytes_a_token: int = 4
+    """Of English, about: the tokenizers of Claude 5 and of late 4.x make a third more of the same text."""
+    keep_s: float = 300.0
+    """How long it is kept for after its last use, where no longer time is asked for."""
     write: float = 1.25
     """For five minutes (Anthropic) or thirty (OpenAI)."""
     write_long: float = 2.0
@@ -45,27 +47,37 @@ class CacheRules:
     read: float = 0.1
     """At most: some models take less."""
 
+    @property
+    def is_free(self) -> bool:
+        """Is it kept unasked, and for nothing? Then no count says that it was written."""
+        return self.write <= 1.0
+
+
+def _claude(least_tokens: int) -> CacheRules:
+    return CacheRules(least_tokens=least_tokens, bytes_a_token=3)
+
 
 _FREE = CacheRules(least_tokens=1024, write=1.0, write_long=1.0)
+_GPT = CacheRules(least_tokens=1024, write_long=1.25, keep_s=1800.0)
 
 CACHES: Mapping[str, CacheRules] = {
-    "anthropic:claude-fable-5": CacheRules(least_tokens=512),
+    "anthropic:claude-fable-5": _claude(512),
     # No page gives a least for these two, so they get the largest that any Claude has.
-    "anthropic:claude-fable-5-2": CacheRules(least_tokens=4096),
-    "anthropic:claude-mythos-5": CacheRules(least_tokens=4096),
-    "anthropic:claude-opus-5": CacheRules(least_tokens=512),
-    "anthropic:claude-sonnet-5-5": CacheRules(least_tokens=512),
-    "anthropic:claude-haiku-5-5": CacheRules(least_tokens=512),
-    "anthropic:claude-sonnet-5": CacheRules(least_tokens=1024),
+    "anthropic:claude-fable-5-2": _claude(4096),
+    "anthropic:claude-mythos-5": _claude(4096),
+    "anthropic:claude-opus-5": _claude(512),
+    "anthropic:claude-sonnet-5-5": _claude(512),
+    "anthropic:claude-haiku-5-5": _claude(512),
+    "anthropic:claude-sonnet-5": _claude(1024),
     "anthropic:claude-sonnet-4-6": CacheRules(least_tokens=1024),
     "anthropic:claude-sonnet-4-5": CacheRules(least_tokens=1024),
-    "anthropic:claude-opus-4-8": CacheRules(least_tokens=1024),
-    "anthropic:claude-opus-4-7": CacheRules(least_tokens=2048),
+    "anthropic:claude-opus-4-8": _claude(1024),
+    "anthropic:claude-opus-4-7": _claude(2048),
     "anthropic:claude-opus-4-6": CacheRules(least_tokens=4096),
     "anthropic:claude-opus-4-5": CacheRules(least_tokens=4096),
     "anthropic:claude-haiku-4-5": CacheRules(least_tokens=4096),
-    "openai:gpt-6": CacheRules(least_tokens=1024, write_long=1.25),
-    "openai:gpt-5.6": CacheRules(least_tokens=1024, write_long=1.25),
+    "openai:gpt-6": _GPT,
+    "openai:gpt-5.6": _GPT,
     # These keep every prompt unasked and write for nothing.
     "openai:gpt-5": _FREE,
     "openai:gpt-4.1": _FREE,
@@ -111,14 +123,26 @@ def cache_time(request: ModelRequest, *, model: str, in_batch: bool = False) -> 
     if wanted != "auto":
         return wanted
     rules = cache_rules_for(model)
-    if rules is None or front_tokens(request) < rules.least_tokens:
+    if rules is None or front_tokens(request, rules) < rules.least_tokens:
         return "off"
     return "1h" if in_batch else "5m"
 
 
-def front_tokens(request: ModelRequest) -> int:
-    """About how many tokens the front of a prompt has; rather too few."""
-    return len(request.system.encode("utf-8", "surrogatepass")) // _BYTES_A_TOKEN
+def front_tokens(request: ModelRequest, rules: CacheRules, *, to: CacheTo = "system") -> int:
+    """About how many tokens the front of a prompt has."""
+    size = len(request.system.encode("utf-8", "surrogatepass"))
+    if to == "judged" and request.judged_until:
+        size += len(request.user[1][: request.judged_until].encode("utf-8", "surrogatepass"))
+    return size // rules.bytes_a_token
+
+
+def front_and_rest(request: ModelRequest, nonce: str) -> tuple[str, str]:
+    """The user message, cut where what is judged ends; the first part is empty where no front ends there."""
+    if request.cache_to == "system" or not request.judged_until:
+        return "", request.user_text(nonce)
+    opening, quoted, *others = request.user
+    front = f"{opening}{nonce}{quoted[: request.judged_until]}"
+    return front, nonce.join((quoted[request.judged_until :], *others))
 
 
 def front_key(request: ModelRequest) -> str:

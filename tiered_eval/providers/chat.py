@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
+from tiered_eval.providers.caching import front_and_rest
 from tiered_eval.providers.failures import Scrubber, failure_from_error_in_reply, unreadable
 from tiered_eval.providers.sdk import HttpReply, sendable
 from tiered_eval.providers.usage import bounded_usage, usage_from_chat
@@ -40,14 +41,14 @@ def chat_body(
     limit_field: str,
     json_mode: JsonMode = "json_schema",
     system_role: str = "system",
-    system_ends_front: bool = False,
+    marks_front: bool = False,
 ) -> dict[str, Any]:
     """A request's JSON, without what depends on the model (effort, sampling).
 
     Args:
         limit_field: what the server calls the bound on generated tokens.
         system_role: of the instructions.
-        system_ends_front: the server is to keep the prompt up to the end of the instructions.
+        marks_front: the server is to keep the front of the prompt, and is told where it ends.
     """
     system = request.system
     if json_mode != "json_schema":
@@ -56,8 +57,8 @@ def chat_body(
     body: dict[str, Any] = {
         "model": model,
         "messages": [
-            {"role": system_role, "content": _front(system) if system_ends_front else sendable(system)},
-            {"role": "user", "content": sendable(request.user_text(nonce))},
+            {"role": system_role, "content": [_marked(system)] if marks_front else sendable(system)},
+            {"role": "user", "content": _question(request, nonce, marks_front=marks_front)},
         ],
         limit_field: request.max_tokens,
     }
@@ -125,9 +126,14 @@ def reply_from_chat(
     )
 
 
-def _front(text: str) -> list[dict[str, Any]]:
-    """Instructions that the server is to keep."""
-    return [{"type": "text", "text": sendable(text), "prompt_cache_breakpoint": {"mode": "explicit"}}]
+def _question(request: ModelRequest, nonce: str, *, marks_front: bool) -> str | list[dict[str, Any]]:
+    front, rest = front_and_rest(request, nonce) if marks_front else ("", request.user_text(nonce))
+    return [_marked(front), {"type": "text", "text": sendable(rest)}] if front else sendable(rest)
+
+
+def _marked(text: str) -> dict[str, Any]:
+    """The end of a front that the server is to keep."""
+    return {"type": "text", "text": sendable(text), "prompt_cache_breakpoint": {"mode": "explicit"}}
 
 
 def _first(choices: Any) -> Mapping[str, Any]:

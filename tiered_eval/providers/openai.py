@@ -208,7 +208,7 @@ def completion_body(
         model=model,
         nonce=nonce,
         limit_field="max_completion_tokens",
-        system_ends_front=is_kept and rules.caches_unasked,
+        marks_front=is_kept and rules.caches_unasked,
     )
     if is_kept:
         body["prompt_cache_key"] = front_key(request)

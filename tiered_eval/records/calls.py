@@ -12,6 +12,9 @@ StopReason: TypeAlias = Literal["end", "max_tokens", "refusal", "content_filter"
 CacheTime: TypeAlias = Literal["off", "5m", "1h", "auto"]
 """How long a vendor is to keep the front of a prompt ready: not at all, for so long at least, or as it sees fit."""
 
+CacheTo: TypeAlias = Literal["system", "judged"]
+"""Where the front that a vendor keeps ends: after the instructions, or after what is judged as well."""
+
 Parsed = TypeVar("Parsed")
 
 
@@ -29,8 +32,8 @@ class PackedForm:
 class ModelRequest:
     """One structured question to a chat model, without the model: the chain may ask several in turn.
 
-    Everything here but ``kind``, ``cache`` and ``packed`` is part of the content key; the nonce is not, so the same
-    question asked again is found again.
+    Everything here that can change the answer is part of the content key: all but ``kind``, ``judged_until``, ``cache``,
+    ``cache_to`` and ``packed``. The nonce is not, so the same question asked again is found again.
     """
 
     system: str
@@ -51,8 +54,13 @@ class ModelRequest:
     """Index of an independent sample; each has its own key."""
     kind: str = ""
     """Kind of the expectation, for the spend report; no part of the key."""
+    judged_until: int = 0
+    """Characters of ``user[1]`` up to the end of what is judged: other questions about the same response begin with the
+    same ones. 0 where there is no such place."""
     cache: CacheTime = "off"
-    """Is ``system`` to be kept ready for the next call? Changes the price of a call and never its answer."""
+    """Is the front to be kept ready for the next call? Changes the price of a call and never its answer."""
+    cache_to: CacheTo = "system"
+    """Where that front ends. After what is judged, all calls that share it have to carry the same nonce."""
     packed: PackedForm | None = None
     """The same question for a call that it shares with others, which has a prompt and a key of its own; None
     where it is asked alone only."""
