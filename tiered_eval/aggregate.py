@@ -25,6 +25,7 @@ def case_result(
     verdicts: tuple[Verdict, ...],
     tags: tuple[str, ...] = (),
     response_digest: str | None = None,
+    asked_digest: str | None = None,
 ) -> CaseResult:
     """Roll the verdicts of one case up, by weight."""
     passed, decided, total, failed = _weights(verdicts)
@@ -39,6 +40,7 @@ def case_result(
         passed=False if failed else (True if complete else None),
         tags=tags,
         response_digest=response_digest,
+        asked_digest=asked_digest,
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.records import CapPeriod, JudgeStage, Suite, chain_faults
+from tiered_eval.records import CapPeriod, JudgeStage, Report, Suite, chain_faults
 
 __all__ = [
     "BATCH_FROM_S",
@@ -90,6 +90,11 @@ class RunConfig:
     certificate: Path | None = None
     """A calibration's certificate that may decide early; None takes ``certificate.json`` beside the suite, if there is one."""
     gate: str | None = None
+    gate_against: Report | None = None
+    """The report of an earlier run of the suite that this one must not fall behind. Unless a ``gate`` is chosen as
+    well, no more is judged than that needs, and what the base knows of an unchanged response is taken over."""
+    gate_margin: float = 0.03
+    """The drop of ``partial``, or of a dimension, that is a regression; 0 accepts none."""
     max_error_rate: float = 0.0
     """Share of expectations that may end in ``error`` before a run counts as having measured too little."""
     results_path: Path | None = None
@@ -169,6 +174,8 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     yield "max_time_s", limit is None or _is_number(limit, 0), "seconds, 0 or more, or None"
     timeout = config.request_timeout_s
     yield "request_timeout_s", _is_number(timeout, 0) and timeout > 0, "seconds, more than 0"
+    margin = config.gate_margin
+    yield "gate_margin", _is_number(margin, 0) and margin <= 1, "a share between 0 and 1"
     rate = config.max_error_rate
     yield "max_error_rate", _is_number(rate, 0) and rate <= 1, "a share between 0 and 1"
     yield "concurrency", type(config.concurrency) is int and config.concurrency >= 1, "a number, 1 or more"

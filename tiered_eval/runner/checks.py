@@ -94,6 +94,16 @@ class Checker:
             return begun
         return self._people.find(subject.case, expectation, trail=begun.trail) or begun
 
+    def glance(self, expectation: Expectation, subject: Subject) -> Verdict | OpenExpectation:
+        """As :meth:`begin`, without any consequence; what a certificate may decide is left open."""
+        chosen = route(expectation)
+        if self._certified is not None and self._certified.covers(expectation):
+            return OpenExpectation(expectation, subject, chosen, 0, ())
+        begun = self._free_steps(expectation, subject, chosen, 0, (), None)
+        if self._people is None or (isinstance(begun, Verdict) and begun.is_decided):
+            return begun
+        return self._people.find(subject.case, expectation, trail=begun.trail) or begun
+
     async def ask(self, opened: OpenExpectation, services: Services) -> Verdict | OpenExpectation:
         """Make the asking step of an open expectation, and the free ones after it.
 

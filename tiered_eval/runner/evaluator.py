@@ -30,7 +30,7 @@ from tiered_eval.errors import (
 )
 from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
-from tiered_eval.records import Case, CaseResult, Failure, Match, Suite, Value, Verdict
+from tiered_eval.records import Case, CaseResult, Expectation, Failure, Match, Suite, Value, Verdict
 from tiered_eval.runner.certified import CertifiedChecks, certificate_for
 from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, not_judged
 from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window
@@ -39,6 +39,8 @@ from tiered_eval.suite.single import read_expectation
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Evaluator", "StopReason", "new_run_id"]
+
+NOT_NEEDED = "nobody needed to know: the answer was sure without it"
 
 TURN_S = 0.005
 """Reading hands control to the workers at least this often."""
@@ -223,6 +225,18 @@ class Evaluator:
             for opened in window.waiting:
                 opened.is_unwanted = True
 
+    def glance(self, index: int, case: Case) -> CaseResult:
+        """What needs no model, as a result in which all else is left over as not needed.
+
+        Nothing comes of it: no call, no count, no audit.
+        """
+        opened = self._begin(index, case, lambda _: None, self._checker.glance)
+        for job in opened.jobs:
+            opened.verdicts[job.position] = not_judged(
+                job.opened.expectation, case.id, leftover="not-needed", reason=NOT_NEEDED, trail=job.opened.trail
+            )
+        return opened.result()
+
     def stop(self, reason: StopReason) -> None:
         """Begin nothing more: whatever has not begun becomes ``not-judged``. Calls in flight may still end."""
         self._stop = self._stop or reason
@@ -249,10 +263,16 @@ class Evaluator:
         if asyncio.get_running_loop() is not self._loop:
             raise ConfigError("an evaluator belongs to the event loop that it was opened in")
 
-    def _begin(self, index: int, case: Case, done: Callable[[OpenCase], None]) -> OpenCase:
+    def _begin(
+        self,
+        index: int,
+        case: Case,
+        done: Callable[[OpenCase], None],
+        begin: Callable[[Expectation, Subject], Verdict | OpenExpectation] | None = None,
+    ) -> OpenCase:
         """Make the free checks of a case."""
         subject = Subject(case)
-        begin = self._checker.begin
+        begin = begin or self._checker.begin
         opened = OpenCase(index, case, [], [], 0, done)
         verdicts = opened.verdicts
         reason = self.stopped
@@ -270,6 +290,7 @@ class Evaluator:
                 opened.jobs.append(Job(begun, opened, len(verdicts)))
                 verdicts.append(None)
         opened.waiting = len(opened.jobs)
+        opened.has_asked = opened.waiting > 0
         return opened
 
     async def _enqueue(self, opened: OpenCase) -> None:

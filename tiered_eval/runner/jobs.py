@@ -41,13 +41,16 @@ class OpenCase:
     jobs: list[Job]
     waiting: int
     done: Callable[[OpenCase], None]
+    has_asked: bool = False
+    """Not all of it was settled by free checks."""
     is_unwanted: bool = False
     """Whoever asked has gone: begin no call for it any more."""
 
     def result(self) -> CaseResult:
         verdicts = tuple(filter(None, self.verdicts))
         case = self.case
-        return case_result(self.index, case.id, verdicts, case.tags, case.response_digest)
+        asked = case.asked_digest if self.has_asked else None
+        return case_result(self.index, case.id, verdicts, case.tags, case.response_digest, asked)
 
 
 @dataclass(slots=True, eq=False)
