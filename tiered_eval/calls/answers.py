@@ -15,7 +15,7 @@ from tiered_eval.calls.tally import CallTally, heading_of
 from tiered_eval.errors import ProviderError
 from tiered_eval.ledger import Kept
 from tiered_eval.pricing import usd_from_pico
-from tiered_eval.records import Completed, ModelReply, ModelRequest
+from tiered_eval.records import Completed, DecisionRequest, ModelReply, ModelRequest
 
 __all__ = ["Answer", "Place", "completed", "reply_from_kept"]
 
@@ -45,7 +45,7 @@ class Answer:
 
 def completed(
     answer: Answer,
-    request: ModelRequest,
+    request: ModelRequest | DecisionRequest,
     parse: Callable[[ModelReply], T],
     place: Place,
     *,

@@ -20,6 +20,8 @@ from tiered_eval.calls.attempts import Attempts
 from tiered_eval.calls.batches import BatchedCalls
 from tiered_eval.calls.books import Books
 from tiered_eval.calls.breaker import Breaker
+from tiered_eval.calls.decided import answer_reader, recorded_form
+from tiered_eval.calls.decisions import Decider
 from tiered_eval.calls.embedding import batches_of, embedding_job, joined
 from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.job import Bought, Job, Reply
@@ -41,7 +43,14 @@ from tiered_eval.errors import (
 )
 from tiered_eval.ledger import Kept, Ledger
 from tiered_eval.pricing import PriceBook, pico_from_usd
-from tiered_eval.records import Completed, EmbeddingReply, ModelReply, ModelRequest
+from tiered_eval.records import (
+    Completed,
+    DecisionAnswer,
+    DecisionRequest,
+    EmbeddingReply,
+    ModelReply,
+    ModelRequest,
+)
 
 __all__ = ["Gateway"]
 
@@ -79,6 +88,7 @@ class Gateway:
         self.jobs = Jobs(vendors=self._vendors, world=world)
         packs = most_in_a_pack(terms.pack) > 1
         self._packer = Packer(self, pack=terms.pack, seed=terms.seed) if packs else None
+        self._decider = Decider(self)
         self._batches = BatchedCalls(
             terms=terms,
             world=world,
@@ -109,6 +119,7 @@ class Gateway:
         self.refuse_new_calls(CallsStopped("the gateway is closed"))
         if self._packer is not None:
             await self._packer.aclose()
+        await self._decider.aclose()
         await self._flights.aclose()
         await self._batches.aclose()
         await self._vendors.aclose()
@@ -160,6 +171,20 @@ class Gateway:
                     raise
         raise AssertionError("unreachable: the last model of a chain returns or raises")
 
+    async def decide(self, request: DecisionRequest, *, models: Sequence[str]) -> Completed[DecisionAnswer]:
+        """Answer one question by probabilities; those about one text share a call. Raises what ``complete`` does.
+
+        A refusal is an answer here: it was billed, and is not kept.
+
+        Args:
+            request: with one question.
+            models: tried in order; all of them answer by probabilities.
+        """
+        if self._terms.mode == "replay":
+            [question] = request.questions
+            return await self._replay(recorded_form(request), answer_reader(question), models[0])
+        return await self._decider.decide(request, models=models)
+
     async def embed(self, texts: Sequence[str], *, model: str) -> EmbeddingReply:
         """Vectors of ``texts`` from a paid model, in as many requests as its limits ask for. Not kept here.
 
@@ -187,9 +212,9 @@ class Gateway:
             ConfigError: a name is not ``provider:name``, or there is no such provider.
         """
         for model in models:
-            prefix, _ = provider_of(model)
+            provider_of(model)
             if self._terms.mode == "live":
-                self._vendors.provider(prefix)
+                self._vendors.judge(model)
                 await self._vendors.load_price(model)
 
     async def ledger(self) -> Ledger:
@@ -226,7 +251,10 @@ class Gateway:
         return ledger.find(keys)
 
     async def find_completed(
-        self, request: ModelRequest, parse: Callable[[ModelReply], T], places: Sequence[Place]
+        self,
+        request: ModelRequest | DecisionRequest,
+        parse: Callable[[ModelReply], T],
+        places: Sequence[Place],
     ) -> tuple[Completed[T] | None, dict[str, bytes]]:
         """The first usable answer that is kept in ``places``, and the seals of those that cannot be read any more.
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from tiered_eval.calls.decided import as_one_reply, cut_apart, is_refusal
 from tiered_eval.calls.job import BYTES_A_TOKEN, Job
 from tiered_eval.calls.packs import PackQuestion, read_pack
 from tiered_eval.calls.replies import payload_from_reply
 from tiered_eval.calls.tally import Heading, heading_of
 from tiered_eval.calls.terms import World
 from tiered_eval.calls.vendors import Vendors, provider_of
-from tiered_eval.keys import content_key
-from tiered_eval.pricing import input_bound_tokens
-from tiered_eval.records import ModelReply, ModelRequest
+from tiered_eval.keys import content_key, decision_key
+from tiered_eval.pricing import decision_bound_tokens, input_bound_tokens
+from tiered_eval.records import DecisionRequest, ModelReply, ModelRequest
 
 __all__ = ["Jobs"]
 
@@ -30,10 +32,20 @@ class Jobs:
         """What the answer of ``model`` to ``request`` is kept under."""
         return content_key(request, model=model, origin=self._vendors.provider(provider_of(model)[0]).origin)
 
+    def decision_key(self, request: DecisionRequest, model: str) -> str:
+        """What the answer to the one question of ``request`` is kept under."""
+        [question] = request.questions
+        origin = self._vendors.decider(provider_of(model)[0]).origin
+        return decision_key(request, question, model=model, origin=origin)
+
+    def most_questions(self, model: str) -> int:
+        """How many questions one call to a model that answers by probabilities may carry."""
+        return self._vendors.decider(provider_of(model)[0]).max_questions
+
     async def prepare(self, model: str) -> None:
         """Have price and client at hand, before a job for the model is made. Raises ConfigError, PriceUnknown."""
         await self._vendors.load_price(model)
-        await self._vendors.prepare(provider_of(model)[0])
+        await self._vendors.prepare(model)
 
     def alone(
         self,
@@ -71,6 +83,41 @@ class Jobs:
             check=lambda reply: read_pack(reply, questions),
             payloads=payloads,
             others=tuple((question.key, heading_of(question.request, model)) for question in questions[1:]),
+        )
+
+    def decision(self, asked: Sequence[tuple[str, DecisionRequest]], model: str) -> Job[ModelReply]:
+        """Questions about one text by their keys, one call, whose reply holds an answer for each, in their order."""
+        prefix, name = provider_of(model)
+        provider = self._vendors.decider(prefix)
+        prices = self._vendors.prices
+        first_key, first = asked[0]
+        # Named by its content, so that no answer can be given by position.
+        questions = tuple(replace(each.questions[0], name=key[:16]) for key, each in asked)
+        request = replace(first, questions=questions)
+
+        async def send(timeout_s: float) -> ModelReply:
+            reply = await provider.decide(request, model=name, nonce=self._nonce(), timeout_s=timeout_s)
+            return as_one_reply(reply)
+
+        def payloads(reply: ModelReply) -> list[str | None]:
+            answers = cut_apart(reply, len(asked))
+            return [None if is_refusal(answer) else payload_from_reply(answer) for answer in answers]
+
+        def bound() -> int:
+            return prices.worst_case_decision_pico(request, model, self._now())
+
+        return Job(
+            key=first_key,
+            provider=prefix,
+            heading=heading_of(first, model),
+            tokens=decision_bound_tokens(request) // BYTES_A_TOKEN,
+            bound=bound,
+            batch_bound=bound,
+            cost=lambda usage: prices.cost_pico(usage, model, self._now()),
+            send=send,
+            check=lambda reply: None,  # the provider has compared answers and questions
+            payloads=payloads,
+            others=tuple((key, heading_of(each, model)) for key, each in asked[1:]),
         )
 
     def _chat(

@@ -32,6 +32,7 @@ __all__ = [
     "pack_of",
     "pack_payloads",
     "read_pack",
+    "shared_usage",
 ]
 
 PROMPT = "judge/packed"
@@ -156,7 +157,7 @@ def read_pack(reply: ModelReply, questions: Sequence[PackQuestion]) -> dict[str,
         error.retryable = False
         raise
     readable = {}
-    for question, usage in zip(questions, _shared(reply.usage, len(questions)), strict=True):
+    for question, usage in zip(questions, shared_usage(reply.usage, len(questions)), strict=True):
         answer = answers.get(question.id)
         if answer is not None:
             with suppress(ProviderError):
@@ -184,13 +185,13 @@ def pack_payloads(reply: ModelReply, keys: Sequence[str]) -> list[str | None]:
     """
     answers = split_pack(reply, [_id_from_key(key) for key in keys])
     payloads: list[str | None] = []
-    for key, usage in zip(keys, _shared(reply.usage, len(keys)), strict=True):
+    for key, usage in zip(keys, shared_usage(reply.usage, len(keys)), strict=True):
         answer = answers.get(_id_from_key(key))
         payloads.append(None if answer is None else payload_from_reply(replace(answer, usage=usage)))
     return payloads
 
 
-def _shared(usage: Usage, count: int) -> list[Usage]:
+def shared_usage(usage: Usage, count: int) -> list[Usage]:
     """An equal share of the tokens for each question; the first takes what does not divide."""
     inputs, outputs = shares_of(usage.input_tokens, count), shares_of(usage.output_tokens, count)
     reads, writes = shares_of(usage.cache_read_tokens, count), shares_of(usage.cache_write_tokens, count)

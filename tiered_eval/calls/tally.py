@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tiered_eval.ledger import shares_of
-from tiered_eval.records import ModelRequest, Spend, SpendLine, Usage
+from tiered_eval.records import DecisionRequest, ModelRequest, Spend, SpendLine, Usage
 
 __all__ = ["CallStatistics", "CallTally", "Heading", "heading_of"]
 
@@ -35,7 +35,7 @@ class Heading:
     kind: str
 
 
-def heading_of(request: ModelRequest, model: str) -> Heading:
+def heading_of(request: ModelRequest | DecisionRequest, model: str) -> Heading:
     """What a question is counted under."""
     return Heading(tier="judge", model=model, kind=request.kind)
 

@@ -18,7 +18,7 @@ from decimal import Decimal
 from tiered_eval.calls.job import CallGate
 from tiered_eval.config import Mode, Pack
 from tiered_eval.ledger import Cap
-from tiered_eval.providers.base import BatchProvider, EmbeddingProvider, Provider
+from tiered_eval.providers.base import BatchProvider, DecisionProvider, EmbeddingProvider, Provider
 
 __all__ = ["MAX_ATTEMPTS", "Terms", "World"]
 
@@ -68,6 +68,8 @@ class World:
     """Finds a vendor by its prefix, as ``providers.registry`` does; asked once for each."""
     open_embedder: Callable[[str], EmbeddingProvider] | None = None
     """The same for embeddings."""
+    open_decision_provider: Callable[[str], DecisionProvider] | None = None
+    """The same for models that answer by probabilities."""
     open_batch_provider: Callable[[str], BatchProvider | None] = lambda prefix: None
     """The same for a vendor's batches; None where it has none."""
     make_gate: Callable[[], CallGate] | None = None

@@ -11,7 +11,8 @@ from tiered_eval.calls.job import CallGate
 from tiered_eval.calls.terms import World
 from tiered_eval.errors import ConfigError
 from tiered_eval.pricing import PriceBook
-from tiered_eval.providers.base import EmbeddingProvider, NeedsPreparation, Provider
+from tiered_eval.providers.base import DecisionProvider, EmbeddingProvider, NeedsPreparation, Provider
+from tiered_eval.records import is_decision_model
 
 __all__ = ["Vendors", "provider_of"]
 
@@ -35,9 +36,11 @@ class Vendors:
         self.prices = prices
         self._open_provider = world.open_provider
         self._open_embedder = world.open_embedder
+        self._open_decider = world.open_decision_provider
         self._make_gate = _gates(home, world, concurrency)
         self._providers: dict[str, Provider] = {}
         self._embedders: dict[str, EmbeddingProvider] = {}
+        self._deciders: dict[str, DecisionProvider] = {}
         self._gates: dict[str, CallGate] = {}
         self._pricing = asyncio.Lock()
 
@@ -57,6 +60,20 @@ class Vendors:
             embedder = self._embedders[prefix] = self._open_embedder(prefix)
         return embedder
 
+    def decider(self, prefix: str) -> DecisionProvider:
+        """Raises ConfigError: nobody serves decisions under that prefix."""
+        decider = self._deciders.get(prefix)
+        if decider is None:
+            if self._open_decider is None:
+                raise ConfigError(f"no provider of decisions serves the prefix {prefix!r}")
+            decider = self._deciders[prefix] = self._open_decider(prefix)
+        return decider
+
+    def judge(self, model: str) -> Provider | DecisionProvider:
+        """Whoever serves a judge's model, in words or by probabilities. Raises ConfigError: nobody does."""
+        prefix, _ = provider_of(model)
+        return self.decider(prefix) if is_decision_model(model) else self.provider(prefix)
+
     def gate(self, model: str) -> CallGate:
         gate = self._gates.get(model)
         if gate is None:
@@ -65,10 +82,10 @@ class Vendors:
 
     def _origin(self, model: str) -> str:
         prefix = provider_of(model)[0]
-        opened = self._providers.get(prefix) or self._embedders.get(prefix)
+        opened = self._providers.get(prefix) or self._deciders.get(prefix) or self._embedders.get(prefix)
         return opened.origin if opened is not None else prefix
 
-    async def prepare(self, prefix: str) -> None:
+    async def prepare(self, model: str) -> None:
         """Have the provider's client at hand before a place at the rate gate is taken.
 
         Calls that the gate let through one by one would else wait for the import of an SDK and leave together.
@@ -76,7 +93,7 @@ class Vendors:
         Raises:
             ConfigError: a package or a key is missing.
         """
-        provider = self.provider(prefix)
+        provider = self.judge(model)
         if isinstance(provider, NeedsPreparation):
             await provider.prepare()
 
@@ -93,6 +110,8 @@ class Vendors:
     async def aclose(self) -> None:
         for provider in self._providers.values():
             await provider.aclose()
+        for decider in self._deciders.values():
+            await decider.aclose()
         for embedder in self._embedders.values():
             await embedder.aclose()
 

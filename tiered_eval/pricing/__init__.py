@@ -9,7 +9,7 @@ Route: ``calls`` asks for the worst case before a call and for the cost after it
 """
 
 from tiered_eval.pricing.book import PriceBook
-from tiered_eval.pricing.bounds import input_bound_tokens, likely_tokens
+from tiered_eval.pricing.bounds import decision_bound_tokens, input_bound_tokens, likely_tokens
 from tiered_eval.pricing.given import load_prices, parse_price
 from tiered_eval.pricing.money import PICO, dollars_from_pico, pico_from_usd, usd_from_pico
 from tiered_eval.pricing.rates import BATCH_TIER, Price, Rate, Rates
@@ -21,6 +21,7 @@ __all__ = [
     "PriceBook",
     "Rate",
     "Rates",
+    "decision_bound_tokens",
     "dollars_from_pico",
     "input_bound_tokens",
     "likely_tokens",
