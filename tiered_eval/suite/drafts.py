@@ -25,7 +25,7 @@ from tiered_eval.suite.primitives import entries_of_spec, is_spec, read_primitiv
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import Located, LocatedList, line_of, text_of
 
-__all__ = ["Draft", "Settings", "entries_of", "is_kind", "read_draft", "read_weight"]
+__all__ = ["Draft", "Settings", "entries_of", "is_kind", "read_draft", "read_weight", "report_missing"]
 
 _OPPOSITE = {"must-contain": "must-not-contain", "must-not-contain": "must-contain"}
 
@@ -132,6 +132,17 @@ def _named_only(
     head = find_head(text, catalogue) if text is not None else None
     if head is not None and head.scorer is not None and head.scorer.is_value_optional:
         return _draft(head, [], "all", {}, line, None)
+    if head is not None and head.scorer is not None:
+        scope.report(
+            "no-value",
+            "there is no value",
+            f"write `{text}: ...`, with what is expected behind it",
+            field=place,
+            line=line,
+        )
+        return None
+    if text is not None and report_missing(text, catalogue, scope, place, line):
+        return None
     scope.report(
         "bad-expectation",
         f"{'text' if text is not None else 'an entry'} without a kind",
@@ -150,9 +161,16 @@ def _spelled_out(
     settings = {key: value for key, value in entry.items() if key != "kind"}
     head = find_head(kind, catalogue) if isinstance(kind, str) else None
     if head is None:
-        is_kind(kind, scope, f"{place}.kind", line_of(entry, "kind", line))
+        where = line_of(entry, "kind", line)
+        if not isinstance(kind, str) or not report_missing(kind, catalogue, scope, f"{place}.kind", where):
+            is_kind(kind, scope, f"{place}.kind", where)
         return None
-    named = catalogue.named(settings["scorer"]) if isinstance(settings.get("scorer"), str) else None
+    scorer = settings.get("scorer")
+    named = catalogue.named(scorer) if isinstance(scorer, str) else None
+    if named is None and isinstance(scorer, str):
+        where = line_of(entry, "scorer", line)
+        if report_missing(scorer, catalogue, scope, f"{place}.scorer", where):
+            return None
     if head.kind == "check" and head.scorer is None and named is not None:
         kind = named.scorer.key_kind if "kind" not in entry else "check"
         del settings["scorer"]
@@ -297,6 +315,9 @@ def _report_kinds(
             line=line,
         )
         return
+    for key in entry:
+        if report_missing(str(key), catalogue, scope, f"{place}.{key}", line_of(entry, key, line)):
+            return
     unknown = next((key for key in entry if key not in COMMON_SETTINGS), None)
     if unknown is None:
         scope.report(
@@ -308,6 +329,17 @@ def _report_kinds(
         )
         return
     is_kind(unknown, scope, f"{place}.{unknown}", line_of(entry, unknown, line), catalogue.names)
+
+
+def report_missing(name: str, catalogue: Catalogue, scope: Scope, place: str, line: int | None) -> bool:
+    """Report why a scorer of somebody's own cannot be had, if that is what the name was meant to be."""
+    missing = catalogue.why_missing(name)
+    if missing is None:
+        return False
+    meant = scope.nearest(canonical(name), (*KINDS, *catalogue.names))
+    fix = f"{missing.fix}; or did you mean {meant}?" if meant else missing.fix
+    scope.report(missing.rule, missing.message, fix, field=place, line=line)
+    return True
 
 
 class Settings:
@@ -345,6 +377,17 @@ class Settings:
     def was_given(self, name: str) -> bool:
         """Did the author write it, right or wrong?"""
         return name in self._draft.settings
+
+    def taken(self, names: Sequence[str]) -> Mapping[str, Any]:
+        """Take some settings as they were written, with their lines."""
+        source, left = self._draft.source, self._left
+        found: dict[str, Any] = {name: left.pop(name) for name in names if name in left}
+        if not found or not isinstance(source, Located):
+            return found
+        located = Located(source.line)
+        located.update(found)
+        located.lines = {name: source.lines[name] for name in found if name in source.lines}
+        return located
 
     def rest(self) -> dict[str, Any]:
         """What was not taken."""

@@ -19,8 +19,10 @@ from types import MappingProxyType
 from typing import Any
 
 from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, ScorerInfo
-from tiered_eval.records import Expectation, Match, Where
+from tiered_eval.records import HOOK_STAGES, Expectation, Hooks, Match, Where
+from tiered_eval.suite.code import SuiteCode
 from tiered_eval.suite.drafts import Draft, Settings, entries_of, is_kind, read_draft
+from tiered_eval.suite.hooks import HookReader
 from tiered_eval.suite.options import LONGEST_TEXT, BadValue, parse_option, parse_text, unusable
 from tiered_eval.suite.references import read_reference
 from tiered_eval.suite.scope import Scope
@@ -64,16 +66,23 @@ def _is_usable(text: str) -> bool:
 class ExpectationReader:
     """Reads expectations against one table of scorers and one set of defaults."""
 
-    def __init__(self, catalogue: Catalogue, *, allow_code: bool = False) -> None:
+    def __init__(
+        self, catalogue: Catalogue, *, allow_code: bool = False, hooks: HookReader | None = None
+    ) -> None:
         self.catalogue = catalogue
         self.allow_code = allow_code
+        self.hooks = hooks or HookReader(SuiteCode(None, allow_code=allow_code))
         self.defaults: dict[str, Defaults] = {}
         """By kind; by scorer for those whose kind is ``check``."""
-        self._scorers = tuple(scorer.name for scorer in catalogue)
         self._options: dict[tuple[str, str | None, bool], dict[str, OptionInfo]] = {}
 
-    def read(self, raw: object, scope: Scope, *, field_name: str = "expect") -> list[Expectation]:
-        """Every expectation of one case that is enabled; what is wrong is reported to ``scope``."""
+    def read(
+        self, raw: object, scope: Scope, *, field_name: str = "expect", hooks: Hooks | None = None
+    ) -> list[Expectation]:
+        """Every expectation of one case that is enabled; what is wrong is reported to ``scope``.
+
+        ``hooks`` are those of its case and suite; an expectation's own win over them.
+        """
         entries = entries_of(raw)
         if entries is None:
             scope.report(
@@ -91,9 +100,9 @@ class ExpectationReader:
             line = line_of(entries, index, scope.line)
             if line != where.line:
                 where = Where(file=scope.file, line=line)
-            made = self._quick(entry, counts, where)
+            made = self._quick(entry, counts, where) if hooks is None else None
             if made is None:
-                made = self._slow(entry, counts, scope, f"{field_name}[{index}]", where)
+                made = self._slow(entry, counts, scope, f"{field_name}[{index}]", where, hooks)
                 if made is None:
                     continue
             if made.id in taken:
@@ -120,20 +129,32 @@ class ExpectationReader:
         return Expectation(id=f"{kind}-{number}", kind=kind, values=(text,), match=match, where=where)
 
     def _slow(
-        self, entry: object, counts: dict[str, int], scope: Scope, place: str, where: Where
+        self,
+        entry: object,
+        counts: dict[str, int],
+        scope: Scope,
+        place: str,
+        where: Where,
+        hooks: Hooks | None,
     ) -> Expectation | None:
         """Any entry, by way of a draft."""
         if isinstance(entry, Expectation):
-            return self.check(entry, scope)
+            return self.check(entry, scope, hooks)
         draft = read_draft(entry, self.catalogue, scope, place, where.line)
         if draft is None:
             return None
         name = draft.name or draft.kind
         number = counts[name] = counts.get(name, 0) + 1
-        return self._checked(draft, f"{name}-{number}", scope, place, where)
+        return self._checked(draft, f"{name}-{number}", scope, place, where, hooks)
 
     def _checked(
-        self, draft: Draft, automatic_id: str, scope: Scope, place: str, where: Where
+        self,
+        draft: Draft,
+        automatic_id: str,
+        scope: Scope,
+        place: str,
+        where: Where,
+        hooks: Hooks | None,
     ) -> Expectation | None:
         kind = draft.kind
         before = scope.problems.error_count
@@ -150,6 +171,7 @@ class ExpectationReader:
         weight = settings.weight(defaults.weight)
         dimension = settings.text("dimension", None) or defaults.dimension
         tags = settings.texts("tags", defaults.tags)
+        hooks = self.hooks.read(settings.taken(HOOK_STAGES), hooks, scope, place=place, line=draft.line)
         options = self._read_options(settings, draft, name, defaults, escalate=escalate)
         if kind == "behaviour":
             values = _condition_values(options, settings)
@@ -175,6 +197,7 @@ class ExpectationReader:
             escalate=escalate,
             where=where,
             negated=draft.negated,
+            hooks=hooks,
         )
 
     def _texts(self, draft: Draft, scope: Scope, place: str) -> tuple[str, ...]:
@@ -255,13 +278,15 @@ class ExpectationReader:
             return None
         named = self.catalogue.named(name)
         if named is None:
-            meant = settings.nearest(name, self._scorers)
-            settings.report(
-                "unknown-scorer",
-                f'there is no scorer "{name}"',
-                f"did you mean {meant}?" if meant else f"use one of {', '.join(self._scorers)}",
-                "scorer",
-            )
+            scorers = tuple(scorer.name for scorer in self.catalogue)
+            meant = settings.nearest(name, scorers)
+            others = f"did you mean {meant}?" if meant else f"use one of {', '.join(scorers)}"
+            missing = self.catalogue.why_missing(name)
+            if missing is None:
+                settings.report("unknown-scorer", f'there is no scorer "{name}"', others, "scorer")
+            else:
+                fix = f"{missing.fix}; or {others}" if meant else missing.fix
+                settings.report(missing.rule, missing.message, fix, "scorer")
             return None
         info = named.scorer
         draft.pin(info, named.options)
@@ -325,7 +350,7 @@ class ExpectationReader:
 
     # What a Python suite made itself
 
-    def check(self, made: Expectation, scope: Scope) -> Expectation | None:
+    def check(self, made: Expectation, scope: Scope, hooks: Hooks | None = None) -> Expectation | None:
         """Check an expectation that was made in Python by reading it as if it had been written."""
         draft = Draft(made.kind, list(made.values), made.match, {}, scope.line, negated=made.negated)
         place = f"expectations[{made.id}]"
@@ -338,10 +363,16 @@ class ExpectationReader:
             **({} if made.dimension is None else {"dimension": made.dimension}),
             **({} if made.scorer is None else {"scorer": made.scorer}),
             **({} if not made.tags else {"tags": made.tags}),
+            **_hooks_of(made),
             **made.options,
         }
         where = made.where or Where(file=scope.file, line=scope.line)
-        return self._checked(draft, made.id, scope, place, where)
+        return self._checked(draft, made.id, scope, place, where, hooks)
+
+
+def _hooks_of(made: Expectation) -> dict[str, Any]:
+    hooks = made.hooks
+    return {} if hooks is None else {stage: hook for stage in HOOK_STAGES if (hook := getattr(hooks, stage))}
 
 
 def _is_several(values: list[Any]) -> bool:

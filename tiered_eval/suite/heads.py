@@ -11,10 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, ValueType, canonical
+from tiered_eval.records import HOOK_STAGES
 
 __all__ = ["COMMON_SETTINGS", "VALUE_ALIASES", "VALUE_NAMES", "Head", "find_head", "heads_of"]
 
-COMMON_SETTINGS = frozenset({"id", "weight", "dimension", "tags", "scorer", "enabled", "escalate"})
+COMMON_SETTINGS = frozenset(
+    {"id", "weight", "dimension", "tags", "scorer", "enabled", "escalate", *HOOK_STAGES}
+)
 """What every expectation may have."""
 
 VALUE_NAMES = ("value", "values", "any", "all")
@@ -65,11 +68,12 @@ def find_head(key: str, catalogue: Catalogue) -> Head | None:
     """What a key stands for; None where it is neither a kind nor a scorer."""
     if key in KINDS:
         return Head(key=key, kind=key)
-    name = canonical(key)
-    negated = name.startswith(NEGATION)
-    name = name.removeprefix(NEGATION)
-    if negated and name in KINDS:
-        return Head(key=key, kind=name, negated=True)
+    negated = canonical(key).startswith(NEGATION)
+    name = (
+        key.strip()[len(NEGATION) :] if negated else key
+    )  # as it was written: module:function has its own spelling
+    if negated and canonical(name) in KINDS:
+        return Head(key=key, kind=canonical(name), negated=True)
     named = catalogue.named(name)
     if named is None:
         return None

@@ -8,20 +8,24 @@ Route: ``load_suite`` -> :class:`Plan` -> records -> ``CaseReader`` -> lint -> `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tiered_eval.catalogue import CATALOGUE, Catalogue
+from tiered_eval.catalogue.declaring import code_digest
 from tiered_eval.errors import SuiteError
 from tiered_eval.lint import lint_case
-from tiered_eval.records import Case, Suite
+from tiered_eval.records import Case, Hooks, Suite
 from tiered_eval.suite.cases import CaseReader
+from tiered_eval.suite.code import SuiteCode
 from tiered_eval.suite.csv_reader import RowReader
-from tiered_eval.suite.expectations import Defaults, ExpectationReader
+from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.files import is_inside
+from tiered_eval.suite.hooks import HookReader
 from tiered_eval.suite.join import ResponseFile
 from tiered_eval.suite.options import BadValue, parse_text
+from tiered_eval.suite.own_scorers import OwnCatalogue, own_catalogue
 from tiered_eval.suite.plans import Plan, open_plan, outside
 from tiered_eval.suite.problems import Problems, Unreadable
 from tiered_eval.suite.python_reader import call_python, is_python_name
@@ -43,6 +47,7 @@ def load_suite(
     allow_code: bool = False,
     name: str | None = None,
     catalogue: Catalogue = CATALOGUE,
+    scorers: Mapping[str, Any] | None = None,
 ) -> Suite:
     """Read and check a suite.
 
@@ -51,12 +56,14 @@ def load_suite(
             ``module:function``.
         responses: a file with the responses by the id of their case; wins over those in the suite.
         allow_outside: let ``responses``, and links in the suite's folder, lead out of that folder.
-        allow_code: let a Python suite run.
+        allow_code: let code of the suite run: Python suites, its own scorers and hooks.
         name: instead of the suite's own.
         catalogue: the scorers that may be named.
+        scorers: functions and classes of the caller's that may be named too, by name.
 
     Raises:
         SuiteError: everything that is wrong, with file, line, case, field, rule and what to do.
+        ConfigError: one of ``scorers`` is no scorer, or its name is taken.
     """
     problems = Problems()
     try:
@@ -67,11 +74,16 @@ def load_suite(
     scope = Scope(plan.file, problems)
     scope.line = plan.header_line
     _report_repeats(scope, plan.repeats)
+    code = SuiteCode(plan.folder, allow_code=allow_code, allow_outside=allow_outside)
+    known = own_catalogue(code, scorers, base=catalogue)
+    hooks = HookReader(code)
     settings = read_settings(plan.header, scope)
-    defaults = read_defaults(plan.header, catalogue, scope)
+    defaults = read_defaults(plan.header, known, scope)
     own_name = _own_name(plan, scope)
     source = _responses(plan, responses, scope, allow_outside=allow_outside, allow_code=allow_code)
-    reading = _Reading(plan, catalogue, defaults, source, allow_code=allow_code)
+    expectations = ExpectationReader(known, allow_code=allow_code, hooks=hooks)
+    expectations.defaults = defaults
+    reading = _Reading(plan, expectations, source, hooks=hooks.read(plan.header, None, scope))
     kept, case_count, expectation_count = _check_cases(reading, scope)
     problems.raise_if_any()
     return Suite(
@@ -82,6 +94,8 @@ def load_suite(
         case_count=case_count,
         expectation_count=expectation_count,
         warnings=problems.warning_texts(),
+        catalogue=known,
+        code=_digests(known, hooks),
     )
 
 
@@ -161,18 +175,16 @@ class _Reading:
     def __init__(
         self,
         plan: Plan,
-        catalogue: Catalogue,
-        defaults: dict[str, Defaults],
+        expectations: ExpectationReader,
         responses: ResponseFile | None,
         *,
-        allow_code: bool,
+        hooks: Hooks | None,
     ) -> None:
         self.plan = plan
         self.stamp = _stamp(plan, responses)
         self.responses = responses
-        expectations = ExpectationReader(catalogue, allow_code=allow_code)
-        expectations.defaults = defaults
-        self.reader = CaseReader(expectations, responses=responses, common=compared_entries(plan.header))
+        common = compared_entries(plan.header)
+        self.reader = CaseReader(expectations, responses=responses, common=common, hooks=hooks)
 
     def cases(self, problems: Problems, *, check_ids: bool) -> Iterator[Case]:
         """The cases that are right; what is wrong goes to ``problems``."""
@@ -229,6 +241,12 @@ class _StreamedCases:
             fix="run again, and leave it alone during a run",
         )
         raise SuiteError(problems.errors)
+
+
+def _digests(catalogue: OwnCatalogue, hooks: HookReader) -> Mapping[str, str]:
+    """What other code than ours decides verdicts, and the digest of the file of each."""
+    found = {info.name: code_digest(info.code.code) for info in catalogue.own}
+    return {**found, **{hook.name: hook.digest for hook in hooks.found}}
 
 
 def _stamp(plan: Plan, responses: ResponseFile | None) -> object:

@@ -14,7 +14,7 @@ from typing import Any
 from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo
 from tiered_eval.errors import ConfigError
 from tiered_eval.gate import parse_gate
-from tiered_eval.records import CapPeriod, SuiteSettings
+from tiered_eval.records import HOOK_STAGES, CapPeriod, SuiteSettings
 from tiered_eval.suite.drafts import read_weight
 from tiered_eval.suite.expectations import Defaults
 from tiered_eval.suite.judging import read_judging
@@ -44,6 +44,7 @@ SUITE_NAMES = (
     "defaults",
     "responses",
     "scorecard",
+    *HOOK_STAGES,
     "cases",
 )
 _PRICE_NAMES = ("input", "output", "cached_input", "cache_write")
@@ -195,6 +196,10 @@ def _prices(raw: Mapping[str, Any], scope: Scope) -> Mapping[str, Any]:
 
 def read_defaults(raw: Mapping[str, Any], catalogue: Catalogue, scope: Scope) -> dict[str, Defaults]:
     """The defaults of each kind that has any, and of each scorer whose name is a key of its own."""
+    asked = raw.get("defaults")
+    if isinstance(asked, Mapping):
+        for name in asked:
+            catalogue.find(str(name))  # a scorer of the author's is known once somebody has asked for it
     scorers = tuple(scorer.name for scorer in catalogue if scorer.key_kind == "check")
     given = _mapping(raw, "defaults", (*_DEFAULT_NAMES, *KINDS, *scorers), scope)
     if not given:

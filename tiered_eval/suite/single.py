@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from tiered_eval.catalogue import CATALOGUE
+from tiered_eval.catalogue import Catalogue
 from tiered_eval.errors import SuiteError
 from tiered_eval.records import Case, Expectation, Match, Value
 from tiered_eval.suite.cases import CaseReader
 from tiered_eval.suite.expectations import ExpectationReader
+from tiered_eval.suite.own_scorers import own_catalogue
 from tiered_eval.suite.problems import Problems
 from tiered_eval.suite.scope import Scope
 
-__all__ = ["check_cases", "read_expectation"]
+__all__ = ["check_case", "check_cases", "read_expectation", "reader_for"]
 
 
 def read_expectation(
@@ -23,6 +24,7 @@ def read_expectation(
     *,
     match: Match | None = None,
     options: Mapping[str, Any] | None = None,
+    reader: ExpectationReader | None = None,
 ) -> Expectation:
     """The expectation that a suite's author would write as ``kind: {value, **options}``.
 
@@ -30,6 +32,7 @@ def read_expectation(
         value: one value or several; None for kinds that are all options (``behaviour``).
         match: ``any`` or ``all`` of several values; None takes what the kind does by default.
         options: whatever the scorer understands, and ``scorer``, ``weight``, ``dimension``, ``tags``, ``id``.
+        reader: knows scorers of the caller's; None knows those that ship and those of installed packages.
 
     Raises:
         SuiteError: it is not an expectation; the message says what to write instead.
@@ -40,14 +43,15 @@ def read_expectation(
     elif value is not None:
         entry["value"] = value
     problems = Problems()
-    read = _reader().read([{"kind": kind, **entry}], Scope("<code>", problems), field_name="expectation")
+    scope = Scope("<code>", problems)
+    read = (reader or _reader()).read([{"kind": kind, **entry}], scope, field_name="expectation")
     problems.raise_if_any()
     if not read:
         raise SuiteError(problems.errors)
     return read[0]
 
 
-def check_cases(cases: Iterable[object]) -> tuple[Case, ...]:
+def check_cases(cases: Iterable[object], *, reader: ExpectationReader | None = None) -> tuple[Case, ...]:
     """The cases, each read as if a suite's author had written it: what is expected of a text becomes text.
 
     Raises:
@@ -55,19 +59,39 @@ def check_cases(cases: Iterable[object]) -> tuple[Case, ...]:
     """
     problems = Problems()
     scope = Scope("<code>", problems)
-    reader = CaseReader(_reader())
-    checked: list[Case | None] = []
-    for number, case in enumerate(cases, 1):
-        if isinstance(case, Case):
-            checked.append(reader.read(case, scope, number=number))
-            continue
-        scope.case_id = None
-        found = f"place {number} holds a {type(case).__name__}"
-        scope.report("bad-case", found, "give Case objects; mappings are read by load_suite only")
+    case_reader = CaseReader(reader or _reader())
+    checked = [_checked(case, case_reader, scope, number) for number, case in enumerate(cases, 1)]
     problems.raise_if_any()
     return tuple(filter(None, checked))
 
 
+def check_case(case: object, *, reader: ExpectationReader | None = None, number: int = 1) -> Case:
+    """One case, read in the same way; ``number`` is its place, for messages.
+
+    Raises:
+        SuiteError: as :func:`check_cases`.
+    """
+    problems = Problems()
+    checked = _checked(case, CaseReader(reader or _reader()), Scope("<code>", problems), number)
+    problems.raise_if_any()
+    assert checked is not None, "a case that is not returned was reported"
+    return checked
+
+
+def reader_for(catalogue: Catalogue) -> ExpectationReader:
+    """Reads what is made in code against one table of scorers; code of the caller's own may run."""
+    return ExpectationReader(catalogue, allow_code=True)
+
+
+def _checked(case: object, reader: CaseReader, scope: Scope, number: int) -> Case | None:
+    if isinstance(case, Case):
+        return reader.read(case, scope, number=number)
+    scope.case_id = None
+    found = f"place {number} holds a {type(case).__name__}"
+    scope.report("bad-case", found, "give Case objects; mappings are read by load_suite only")
+    return None
+
+
 @cache
 def _reader() -> ExpectationReader:
-    return ExpectationReader(CATALOGUE, allow_code=True)
+    return reader_for(own_catalogue())
