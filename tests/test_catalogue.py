@@ -58,7 +58,7 @@ def test_the_code_is_where_the_table_says(scorer: ScorerInfo):
 def test_the_example_of_a_scorer_loads(scorer: ScorerInfo, tmp_path: Path):
     """Each example is an expectation of a kind that the scorer can check."""
     (tmp_path / "suite.yaml").write_text(
-        f"cases:\n  - id: q1\n    response: x\n    ground_truth: {{expected_answers: [1]}}\n    expect:\n      {scorer.example}\n"
+        f"cases:\n  - id: q1\n    input: w\n    response: x\n    context: y\n    ground_truth: {{expected_answers: [1]}}\n    expect:\n      {scorer.example}\n"
     )
 
     (case,) = load_suite(tmp_path, allow_code=True).cases

@@ -97,6 +97,22 @@ ERRORS = [
         made("check", None, scorer="set-overlap", ground_truth_field="a..b"),
         "no-ground-truth",
     ),
+    (
+        "an answer without its question",
+        made("check", "Names the capital", scorer="closed-qa"),
+        "no-input",
+    ),
+    ("a context that nobody gives", made("check", None, scorer="context-faithfulness"), "no-context"),
+    (
+        "a context that is not where it is said to be",
+        made("check", None, scorer="context-faithfulness", context_field="retrieved[*].text"),
+        "no-context",
+    ),
+    (
+        "a context under no path",
+        made("check", None, scorer="context-faithfulness", context_field="a..b"),
+        "no-context",
+    ),
     ("a field of a check", made("check", "x", scorer="exact-match", field="a..b"), "bad-path"),
     ("a word pinned to numeric", made("check", "soon", scorer="numeric"), "no-number"),
     ("a word pinned to date", made("check", ("soon",), scorer="date"), "no-number"),

@@ -35,7 +35,7 @@ def test_a_part_is_whole(scorer: ScorerInfo):
 def test_the_examples_load(text: str, tmp_path: Path):
     """Each block of YAML is entries of `expect:`."""
     indented = "".join(f"      {line}\n" for line in text.splitlines())
-    head = "cases:\n  - id: q1\n    response: x\n    ground_truth: {expected_answers: [1]}\n    expect:\n"
+    head = "cases:\n  - id: q1\n    input: w\n    response: x\n    context: y\n    ground_truth: {expected_answers: [1]}\n    expect:\n"
     (tmp_path / "suite.yaml").write_text(head + indented)
 
     assert load_suite(tmp_path, allow_code=True).expectation_count

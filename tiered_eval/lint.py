@@ -14,9 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
+from tiered_eval.catalogue import CATALOGUE
+from tiered_eval.catalogue.entries import Need
 from tiered_eval.errors import Problem
 from tiered_eval.records import Case, Expectation, Suite
 from tiered_eval.text.claims import claim_problem
+from tiered_eval.text.contexts import contexts_of
 from tiered_eval.text.paths import find_at, parse_path, path_problem
 from tiered_eval.text.patterns import compile_problem
 from tiered_eval.text.polarity import has_negation
@@ -32,6 +35,8 @@ RULES = {
     "overlapping-labels": "two labels of a classification of which one contains the other (a warning where the longest wins)",
     "unknown-label": "a classification that expects none of its labels",
     "no-ground-truth": "a `ground_truth_field` that leads to nothing in its case",
+    "no-input": "a scorer that judges an answer by its question, in a case without `input`",
+    "no-context": "a scorer that compares with a context, in a case without one",
     "contradiction": "the same value must and must not be contained",
     "zero-weights": "all weights of a case are zero, so that its score is 0/0",
     "short-literal": "a literal of one or two characters is found by chance (warning)",
@@ -78,6 +83,7 @@ def lint_case(case: Case) -> list[Problem]:
             problems.append(_problem(case, expectation, rule, message, fix, severity))
     if "check" in kinds:
         problems.extend(_truths(case))
+        problems.extend(_needs(case))
     if total == 0 and case.expectations:
         fix = "give at least one expectation a weight above 0, or set `enabled: false` on the case"
         problems.append(_problem(case, None, "zero-weights", "all weights are 0", fix, "error"))
@@ -155,6 +161,31 @@ def _truths(case: Case) -> Iterator[Problem]:
                 "add it under `ground_truth` of the case",
                 "error",
             )
+
+
+def _needs(case: Case) -> Iterator[Problem]:
+    """What the scorers of a case cannot do without, and it does not have."""
+    for expectation in case.expectations:
+        info = CATALOGUE.find(expectation.scorer or "")
+        for need in info.needs if info is not None else ():
+            message, fix = _missing(need, case, expectation)
+            if message:
+                yield _problem(case, expectation, f"no-{need}", message, fix, "error")
+
+
+def _missing(need: Need, case: Case, expectation: Expectation) -> tuple[str, str]:
+    """What is missing and what to do; two empty texts where nothing is."""
+    if need == "input":
+        is_there = case.input is not None and not case.input.isspace() and case.input != ""
+        message = f"{expectation.scorer} judges the answer to a question, and the case has no `input`"
+        return ("", "") if is_there else (message, "add `input` to the case")
+    try:
+        is_there = bool(contexts_of(case, expectation.options))
+    except ValueError as fault:
+        return f"`context_field` is no path: {fault}", "write names with dots, as in retrieved[*].text"
+    message = f"{expectation.scorer} compares with a context, and there is none"
+    fix = "add `context` to the case or to the expectation, or say with `context_field` where it is"
+    return ("", "") if is_there else (message, fix)
 
 
 def _semantic(expectation: Expectation) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from tiered_eval.catalogue.entries import (
     nearest,
 )
 from tiered_eval.catalogue.forms import FORMS
+from tiered_eval.catalogue.graded import GRADED
 from tiered_eval.catalogue.likeness import LIKENESS
 from tiered_eval.catalogue.measures import MEASURES
 from tiered_eval.catalogue.people import PEOPLE
@@ -43,5 +44,5 @@ __all__ = [
     "nearest",
 ]
 
-CATALOGUE = Catalogue((*ROUTED, *ANSWERS, *FORMS, *STRUCTURES, *MEASURES, *LIKENESS, *PEOPLE))
+CATALOGUE = Catalogue((*ROUTED, *ANSWERS, *FORMS, *STRUCTURES, *MEASURES, *LIKENESS, *GRADED, *PEOPLE))
 """Every scorer that ships with the package."""

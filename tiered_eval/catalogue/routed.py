@@ -170,12 +170,22 @@ ROUTED: tuple[ScorerInfo, ...] = (
     ScorerInfo(
         name="semantic",
         key_kind="must-contain",
-        aliases=(Alias(name="similar"), Alias(name="embedding-similarity")),
+        aliases=(
+            Alias(name="similar"),
+            Alias(name="embedding-similarity"),
+            Alias(name="semantic-similarity"),
+            Alias(name="answer-similarity"),
+        ),
         tier="embedding",
         target="tiered_eval.scorers.semantic:Semantic",
         summary="a sentence of the response is close in meaning to the statement, by embedding",
         kinds=("must-contain", "must-not-contain", "equivalent"),
-        options=(_threshold("0.75", "least cosine similarity that passes"),),
+        options=(
+            replace(
+                _threshold("0.75", "least cosine similarity that passes"),
+                aliases=("pass_at", "min_score", "min_similarity"),
+            ),
+        ),
         example="- must-contain: {value: Invoices are due 45 days after receipt, scorer: semantic}",
     ),
     ScorerInfo(

@@ -11,13 +11,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from tiered_eval.records import Case, Expectation, Where
+from tiered_eval.records import HOOK_STAGES, Case, Expectation, Hooks, Where
 from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.heads import VALUE_ALIASES, VALUE_NAMES
 from tiered_eval.suite.messages import Response, read_input, read_response
 from tiered_eval.suite.options import BadValue, parse_flag, parse_json, parse_text, parse_texts
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import Located, line_of
+from tiered_eval.text.contexts import CONTEXT_NAMES
 
 __all__ = ["ANSWER_NAMES", "CASE_NAMES", "RESPONSE_NAMES", "CaseReader", "ResponseSource", "read_id"]
 
@@ -36,11 +37,13 @@ ANSWER_NAMES = (
     "ideal",
     "ground_truth",
 )
-_OWN_NAMES = ("id", "fields", "tool_calls", "tags", "meta", "enabled")
-CASE_NAMES = (*_OWN_NAMES, *INPUT_NAMES, *RESPONSE_NAMES, *EXPECT_NAMES, *ANSWER_NAMES)
+_OWN_NAMES = ("id", "fields", "tool_calls", "tags", "meta", "enabled", *HOOK_STAGES)
+CASE_NAMES = (*_OWN_NAMES, *INPUT_NAMES, *CONTEXT_NAMES, *RESPONSE_NAMES, *EXPECT_NAMES, *ANSWER_NAMES)
 
 _KNOWN = frozenset(CASE_NAMES)
 _ANSWERS = frozenset(ANSWER_NAMES)
+_HOOKS = frozenset(HOOK_STAGES)
+_CONTEXTS = frozenset(CONTEXT_NAMES)
 _VALUE_KEYS = frozenset({*VALUE_NAMES, *VALUE_ALIASES})
 _LONGEST_ID = 256
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -55,7 +58,10 @@ class CaseReader:
         *,
         responses: ResponseSource | None = None,
         common: Sequence[Any] = (),
+        hooks: Hooks | None = None,
     ) -> None:
+        self.hooks = hooks
+        """Of the suite: for each case that has none of its own."""
         self.expectations = expectations
         self.responses = responses
         self.common = common
@@ -89,6 +95,8 @@ class CaseReader:
         question = self._input(raw, scope)
         tags = self._tags(raw, scope) if "tags" in raw else ()
         meta = self._structured(raw, "meta", scope) if "meta" in raw else _NOTHING
+        if not _CONTEXTS.isdisjoint(raw):
+            meta = self._with_context(meta, raw, scope)
         if problems.error_count != before or response is None:
             return None
         return Case(
@@ -158,11 +166,15 @@ class CaseReader:
         name = self._one_of(raw, EXPECT_NAMES, scope)
         before = scope.problems.error_count
         found: list[Expectation] = []
+        hooks = self.hooks
+        if not _HOOKS.isdisjoint(raw):
+            hooks = self.expectations.hooks.read(raw, hooks, scope)
         if name is not None:
-            found = self.expectations.read(raw[name], scope, field_name=name)
+            found = self.expectations.read(raw[name], scope, field_name=name, hooks=hooks)
         if not _ANSWERS.isdisjoint(raw) and (answer := self._one_of(raw, ANSWER_NAMES, scope)):
             line = line_of(raw, answer, scope.line)
-            answers = self.expectations.read([{"equivalent": raw[answer]}], scope, field_name=answer)
+            entry = {"equivalent": raw[answer]}
+            answers = self.expectations.read([entry], scope, field_name=answer, hooks=hooks)
             if answers and any(made.id == answers[0].id for made in found):
                 scope.report(
                     "two-names",
@@ -173,7 +185,9 @@ class CaseReader:
                 )
             found += answers
         if self.common:
-            found += self.expectations.read(self.common, scope, field_name="scorecard.dimensions")
+            found += self.expectations.read(
+                self.common, scope, field_name="scorecard.dimensions", hooks=hooks
+            )
         if not found and is_whole and scope.problems.error_count == before:
             scope.report(
                 "no-expectations",
@@ -277,6 +291,27 @@ class CaseReader:
         except BadValue as fault:
             scope.report_bad(fault, field="tags", line=line_of(raw, "tags", scope.line))
             return ()
+
+    def _with_context(
+        self, meta: Mapping[str, Any], raw: Mapping[str, Any], scope: Scope
+    ) -> Mapping[str, Any]:
+        """What the response was to rest on, kept in ``meta`` under one name."""
+        name = self._one_of(raw, CONTEXT_NAMES, scope) or CONTEXT_NAMES[0]
+        line = line_of(raw, name, scope.line)
+        if CONTEXT_NAMES[0] in meta:
+            scope.report(
+                "two-names",
+                f"{name} and meta.{CONTEXT_NAMES[0]} mean the same",
+                "keep one of them",
+                field=name,
+                line=line,
+            )
+            return meta
+        try:
+            return {**meta, CONTEXT_NAMES[0]: parse_json(raw[name])}
+        except BadValue as fault:
+            scope.report_bad(fault, field=name, line=line)
+            return meta
 
     def _structured(self, raw: Mapping[str, Any], name: str, scope: Scope) -> Mapping[str, Any]:
         given = raw[name]

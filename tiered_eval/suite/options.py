@@ -53,11 +53,12 @@ def parse_option(info: OptionInfo, raw: object) -> Any:
         BadValue: wrong type, out of range, or none of the choices.
     """
     value = _PARSERS[info.type](raw)
-    if info.choices and value not in info.choices:
-        meant = nearest(str(value), info.choices)
+    chosen = value if isinstance(value, tuple) else (value,)
+    if info.choices and (strange := [one for one in chosen if one not in info.choices]):
+        meant = nearest(str(strange[0]), info.choices)
         raise BadValue(
             "bad-choice",
-            f"{_shown(raw)} is none of {', '.join(info.choices)}",
+            f"{_shown(strange[0] if isinstance(value, tuple) else raw)} is none of {', '.join(info.choices)}",
             f"did you mean {meant}?" if meant else f"use one of {', '.join(info.choices)}",
         )
     if info.low is not None or info.high is not None or info.above is not None:

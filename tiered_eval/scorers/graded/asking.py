@@ -1,0 +1,227 @@
+"""What every model-graded scorer shares: from an expectation to its questions, and from the answers to an outcome.
+
+The one idea: a scorer prepares everything before it asks. What it prepares is an outcome, where nothing has to be asked,
+or questions with the way to read and to weigh their answers; so a plan can price the very questions that a run asks.
+
+Route: the catalogue pins these; the evaluator lets them wait in the queue of the judge tier.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, ClassVar, Generic, TypeVar
+
+from tiered_eval.errors import ConfigError, JudgeMissing
+from tiered_eval.prompting import MAX_JUDGED_CHARS, as_json, load_prompt, render, smuggled_characters
+from tiered_eval.records import Completed, Evidence, Expectation, ModelReply, ModelRequest, Outcome, Tier
+from tiered_eval.scorers.base import Services
+from tiered_eval.scorers.graded.replies import Answer
+from tiered_eval.scorers.judge import models_of, unsaid_fields
+from tiered_eval.scorers.selecting import find_in_response, ground_truth
+from tiered_eval.text.contexts import contexts_of
+from tiered_eval.text.subject import Subject
+
+__all__ = ["Asked", "GradedScorer", "Judged", "context_of", "judged_part", "question", "reference_of"]
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+ANSWERS_INCLUDED = 10
+"""Answers that fit into a prompt's own ``max_tokens``."""
+TOKENS_AN_ANSWER = 160
+"""Added for each further one: a quote of 30 words, a reason, and the JSON around them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[P]):
+    """Questions, how each answer is read, and what all answers together come to."""
+
+    requests: tuple[ModelRequest, ...]
+    parse: Callable[[ModelReply], P]
+    weigh: Callable[[Sequence[P]], Outcome]
+
+
+class GradedScorer(ABC):
+    """A scorer that a model grades; a subclass says what is asked."""
+
+    name: ClassVar[str]
+    tier: ClassVar[Tier] = "judge"
+    judges_whole: ClassVar[bool] = True
+    """The outcome is about the expectation as a whole, all its values considered."""
+
+    def __init__(self, profile: object = None) -> None:
+        """``profile`` is taken for the sake of the table of scorers; limits are the author's."""
+        self.profile = profile
+
+    @abstractmethod
+    def prepare(self, expectation: Expectation, subject: Subject) -> Outcome | Asked[Any]:
+        """What is to be asked, or the outcome where nothing has to be.
+
+        Raises:
+            ConfigError: the case lacks what the scorer compares with.
+        """
+
+    def requests(self, expectation: Expectation, subject: Subject) -> Sequence[ModelRequest]:
+        """The questions of one expectation, for whoever prices them; none where the outcome is free.
+
+        Raises:
+            ConfigError: as :meth:`prepare`.
+        """
+        prepared = self.prepare(expectation, subject)
+        return () if isinstance(prepared, Outcome) else prepared.requests
+
+    async def ask(self, expectation: Expectation, subject: Subject, services: Services) -> Outcome:
+        """Put the questions, and weigh the answers.
+
+        Raises:
+            ConfigError: the case lacks what the scorer compares with.
+            JudgeMissing: neither the expectation nor the run names a model.
+            ProviderError, BudgetExceeded, DeadlineReached: could not look.
+        """
+        prepared = self.prepare(expectation, subject)
+        if isinstance(prepared, Outcome):
+            return prepared
+        models = models_of(expectation) or tuple(services.judges)
+        if not models:
+            raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
+        done = await _all_of(
+            [services.complete(request, prepared.parse, models=models) for request in prepared.requests]
+        )
+        outcome = prepared.weigh([completed.parsed for completed in done])
+        return replace(
+            outcome,
+            reason=_with_remarks(outcome.reason, subject),
+            model=done[0].reply.model,
+            prompt=done[0].prompt or prepared.requests[0].prompt,
+            cost_usd=sum((completed.cost_usd for completed in done), Decimal(0)),
+            from_store=all(completed.from_store for completed in done),
+        )
+
+
+async def _all_of(calls: Sequence[Any]) -> list[Completed[Any]]:
+    """All calls at once. Where one fails the others still end, as they are paid for and kept; then the first fault is raised."""
+    done = await asyncio.gather(*calls, return_exceptions=True)
+    completed: list[Completed[Any]] = []
+    for result in done:
+        if isinstance(result, BaseException):
+            raise result
+        completed.append(result)
+    return completed
+
+
+def _with_remarks(reason: str, subject: Subject) -> str:
+    if len(subject.text) > MAX_JUDGED_CHARS:
+        reason += " (judged by the two ends of a long response)"
+    if hidden := subject.view(smuggled_characters):
+        reason += f" (the response holds {hidden} invisible or control characters)"
+    return reason
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What of a response is judged."""
+
+    text: str
+    fields: Mapping[str, Any] | None = None
+    """Structured parts beside the text."""
+    is_whole: bool = True
+    """Is it the response itself, so that places in it are places in the response?"""
+
+    @property
+    def is_cut(self) -> bool:
+        """Does a judge see only its two ends?"""
+        return len(self.text) > MAX_JUDGED_CHARS
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.text or self.text.isspace()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where evidence may come from."""
+        return (self.text,) if self.fields is None else (self.text, as_json(self.fields))
+
+    def shown(self, answer: Answer) -> Evidence | None:
+        """The evidence of an answer, as far as its place means something."""
+        found = answer.evidence
+        return found if found is None or self.is_whole else Evidence(found.quote)
+
+
+def judged_part(expectation: Expectation, subject: Subject) -> Judged | Outcome:
+    """The response, or with ``field`` a part of it; a fail where the system did not fill that.
+
+    Raises:
+        ConfigError: ``field`` is no path.
+    """
+    if "field" not in expectation.options:
+        return Judged(subject.text, unsaid_fields(subject))
+    path = str(expectation.options["field"])
+    found, came_to = find_in_response(subject, path)
+    if not found:
+        return Outcome("fail", f"there is no {path}: {came_to}", 0.0)
+    value = found[0] if len(found) == 1 else found
+    return Judged(value if isinstance(value, str) else as_json(value), is_whole=False)
+
+
+def reference_of(expectation: Expectation, subject: Subject) -> str:
+    """The answer that the response is compared with; several are shown as a list.
+
+    Raises:
+        ConfigError: it is to stand in the case's ground truth, and does not.
+    """
+    options = expectation.options
+    value = (
+        ground_truth(subject.case, str(options["ground_truth_field"]))
+        if "ground_truth_field" in options
+        else expectation.value
+    )
+    if isinstance(value, list | tuple) and len(value) == 1:
+        value = value[0]
+    text = value if isinstance(value, str) else as_json(value)
+    if value is None or not text.strip():
+        raise ConfigError(f"expectation {expectation.id!r} has no reference to compare with")
+    return text
+
+
+def context_of(expectation: Expectation, subject: Subject) -> tuple[str, ...]:
+    """The contexts of the case.
+
+    Raises:
+        ConfigError: there is none, or ``context_field`` is no path.
+    """
+    try:
+        found = contexts_of(subject.case, expectation.options)
+    except ValueError as fault:
+        raise ConfigError(f"`context_field` is no path: {fault}") from None
+    if not found:
+        raise ConfigError(f"case {subject.case.id!r} has no context for expectation {expectation.id!r}")
+    return found
+
+
+def question(
+    name: str,
+    expectation: Expectation,
+    *,
+    judged: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    kind: str,
+    task: str = "default",
+    answers: int = 1,
+) -> ModelRequest:
+    """One question, with the author's options and room for so many answers. It is asked alone, never packed."""
+    options = expectation.options
+    prompt = f"graded/{name}"
+    more = max(0, answers - ANSWERS_INCLUDED) * TOKENS_AN_ANSWER
+    return render(
+        prompt,
+        judged=judged,
+        asked=asked,
+        task=task,
+        kind=kind,
+        max_tokens=options.get("max_tokens") or load_prompt(prompt).max_tokens + more,
+        effort=options.get("effort", "low"),
+    )
