@@ -35,6 +35,7 @@ from tiered_eval.runner.certified import CertifiedChecks, certificate_for
 from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, not_judged
 from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window
 from tiered_eval.runner.services import RunServices, open_services
+from tiered_eval.scorers.base import Services
 from tiered_eval.suite.single import read_expectation
 from tiered_eval.text.subject import Subject
 
@@ -189,10 +190,12 @@ class Evaluator:
                 opened.is_unwanted = True
         return opened.result()
 
-    async def stream(self, cases: Iterable[Case]) -> AsyncIterator[CaseResult]:
+    async def stream(
+        self, cases: Iterable[Case], *, services: Services | None = None
+    ) -> AsyncIterator[CaseResult]:
         """Check cases as they are read; results come as they settle, each with its ``index``.
 
-        Reading pauses while too many cases wait, so memory stays flat.
+        Reading pauses while too many cases wait, so memory stays flat. ``services`` are asked instead of the run's own.
 
         Raises:
             ConfigError: as :meth:`score`.
@@ -204,6 +207,7 @@ class Evaluator:
         try:
             for index, case in enumerate(cases):
                 opened = self._begin(index, case, window.close)
+                opened.services = services
                 if opened.jobs:
                     window.open(opened)
                     await self._enqueue(opened)
@@ -233,7 +237,11 @@ class Evaluator:
         opened = self._begin(index, case, lambda _: None, self._checker.glance)
         for job in opened.jobs:
             opened.verdicts[job.position] = not_judged(
-                job.opened.expectation, case.id, leftover="not-needed", reason=NOT_NEEDED, trail=job.opened.trail
+                job.opened.expectation,
+                case.id,
+                leftover="not-needed",
+                reason=NOT_NEEDED,
+                trail=job.opened.trail,
             )
         return opened.result()
 
@@ -355,7 +363,7 @@ class Evaluator:
                 expectation, case_id, leftover=reason, reason=STOPPED[reason], trail=opened.trail
             )
         try:
-            return await self._answer(opened)
+            return await self._answer(opened, job.owner.services)
         except asyncio.CancelledError as error:
             # Somebody else's cancellation (of a shared call, a batch) must not end this worker.
             task = asyncio.current_task()
@@ -365,11 +373,12 @@ class Evaluator:
         except (Exception, SystemExit) as error:  # noqa: BLE001  # an outage or a scorer's own fault: never a fail
             return failed_check(expectation, case_id, _failure(error), trail=opened.trail)
 
-    async def _answer(self, opened: OpenExpectation) -> Verdict | OpenExpectation:
+    async def _answer(self, opened: OpenExpectation, services: Services | None) -> Verdict | OpenExpectation:
         """Let the asking scorer speak, or pass over it where it could not look by design."""
-        assert self.services is not None, "use the evaluator as an async context manager"
+        services = services or self.services
+        assert services is not None, "use the evaluator as an async context manager"
         try:
-            return await self._checker.ask(opened, self.services)
+            return await self._checker.ask(opened, services)
         except tuple(_PASSED_OVER) as error:
             leftover = next(left for kind, left in _PASSED_OVER.items() if isinstance(error, kind))
             return self._checker.skip(opened, str(error), leftover)

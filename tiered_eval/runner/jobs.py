@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from tiered_eval.aggregate import case_result
 from tiered_eval.records import Case, CaseResult, Verdict
 from tiered_eval.runner.checks import OpenExpectation, not_judged
+from tiered_eval.scorers.base import Services
 
 __all__ = ["OPEN_CASES", "STOPPED", "Job", "OpenCase", "StopReason", "Window"]
 
@@ -41,6 +42,8 @@ class OpenCase:
     jobs: list[Job]
     waiting: int
     done: Callable[[OpenCase], None]
+    services: Services | None = None
+    """Asked instead of the run's own, where there are any."""
     has_asked: bool = False
     """Not all of it was settled by free checks."""
     is_unwanted: bool = False
