@@ -10,13 +10,14 @@ Route: where a gate against a base fails, the runner asks again (another vote, s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tiered_eval.calibration.pairing import in_step
+from tiered_eval.calibration.pairing import in_step, is_unchanged, same_claims
 from tiered_eval.records import CaseResult, Report
 
-__all__ = ["Change", "changes_to_confirm"]
+__all__ = ["Change", "changes_among", "changes_to_confirm"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +37,18 @@ def changes_to_confirm(base: Report, candidate: Report) -> tuple[Change, ...]:
     Only those of the candidate that a judge gave, on responses that changed: all other checks say the same each time.
     Broken and mended ones take turns, so that a budget that ends early does not favour either.
     """
+    return changes_among(
+        (before, after)
+        for before, after in in_step(base.results, candidate.results)
+        if before is not None and after is not None
+    )
+
+
+def changes_among(pairs: Iterable[tuple[CaseResult, CaseResult]]) -> tuple[Change, ...]:
+    """The same for pairs of results."""
     changes: list[Change] = []
-    for before, after in in_step(base.results, candidate.results):
-        if before is not None and after is not None and _may_differ(before, after):
+    for before, after in pairs:
+        if not is_unchanged(before, after):
             changes.extend(_changes_of(before, after))
     changes.sort(key=lambda one: (-one.impact, one.case_id, one.expectation_id))
     turns: dict[str, int] = {"broke": 0, "mended": 0}
@@ -49,25 +59,15 @@ def changes_to_confirm(base: Report, candidate: Report) -> tuple[Change, ...]:
     return tuple(change for *_, change in sorted(placed, key=lambda entry: entry[:2]))
 
 
-def _may_differ(before: CaseResult, after: CaseResult) -> bool:
-    return before.response_digest is None or before.response_digest != after.response_digest
-
-
 def _changes_of(before: CaseResult, after: CaseResult) -> list[Change]:
-    old = {verdict.expectation_id: verdict for verdict in before.verdicts}
     total = sum(verdict.weight for verdict in after.verdicts)
-    changes = []
-    for verdict in after.verdicts:
-        match = old.get(verdict.expectation_id)
-        if match is None or match.kind != verdict.kind or verdict.tier != "judge":
-            continue
-        if {match.state, verdict.state} == {"pass", "fail"}:
-            changes.append(
-                Change(
-                    case_id=after.case_id,
-                    expectation_id=verdict.expectation_id,
-                    direction="broke" if verdict.state == "fail" else "mended",
-                    impact=verdict.weight / total if total > 0 else 0.0,
-                )
-            )
-    return changes
+    return [
+        Change(
+            case_id=after.case_id,
+            expectation_id=new.expectation_id,
+            direction="broke" if new.state == "fail" else "mended",
+            impact=new.weight / total if total > 0 else 0.0,
+        )
+        for old, new in same_claims(before, after)
+        if new.tier == "judge" and {old.state, new.state} == {"pass", "fail"}
+    ]
