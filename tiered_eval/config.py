@@ -24,6 +24,7 @@ __all__ = [
     "Batch",
     "Mode",
     "Pack",
+    "PromptCache",
     "RunConfig",
     "home_for",
     "recordings_for",
@@ -46,6 +47,9 @@ many. A packed judge is another judge than one that is asked a single question, 
 Batch: TypeAlias = Literal["auto", "never", "always"]
 """May judge calls go through the vendors' batches, for half the price and within a day: where the time that a run is
 given allows it, never, or in any case."""
+
+PromptCache: TypeAlias = Literal["auto", "off"]
+"""May vendors keep the front of prompts ready for the next call: where that is cheaper, or never. No answer depends on it."""
 
 BATCH_FROM_S = 2 * 3600.0
 """With ``auto``, a run that is given at least so long uses batches. Most of them end within an hour (vendors' pages,
@@ -80,6 +84,8 @@ class RunConfig:
     ``auto``."""
     batch: Batch | None = None
     """Whether judge calls go through the vendors' batches. None takes the suite's, else ``auto``."""
+    prompt_cache: PromptCache = "auto"
+    """Whether vendors may keep the front of prompts ready, which calls that begin alike then pay less for."""
     mode: Mode = "live"
     home: Path | None = None
     """Folder of the ledger and the cache; None takes ``TIERED_EVAL_HOME``, else ``.tiered_eval`` beside the suite."""
@@ -180,6 +186,8 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     yield "max_error_rate", _is_number(rate, 0) and rate <= 1, "a share between 0 and 1"
     yield "concurrency", type(config.concurrency) is int and config.concurrency >= 1, "a number, 1 or more"
     yield "mode", config.mode in get_args(Mode), f"one of {', '.join(get_args(Mode))}"
+    caches = get_args(PromptCache)
+    yield "prompt_cache", config.prompt_cache in caches, f"one of {', '.join(caches)}"
     yield "batch", config.batch in (None, *get_args(Batch)), f"one of {', '.join(get_args(Batch))}"
     pack = config.pack
     is_pack = pack in (None, "auto", "never") or (type(pack) is int and pack >= 1)

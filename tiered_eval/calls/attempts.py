@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable
 
 from tiered_eval.budget import Budget, Reservation
 from tiered_eval.calls.booking import Booking
+from tiered_eval.calls.fronts import Fronts
 from tiered_eval.calls.job import Bought, CallGate, Job, Reply
 from tiered_eval.calls.tally import CallTally
 from tiered_eval.calls.terms import Terms, World
@@ -54,6 +55,7 @@ class Attempts:
     ) -> None:
         self.budget = budget
         self.tally = tally
+        self.fronts = Fronts(terms=terms, world=world)
         self.warnings: list[str] = []
         self._scope = scope
         self._caps = terms.caps
@@ -89,7 +91,8 @@ class Attempts:
         while True:
             self.check_may_call(job)
             claim = self.claim_for(job, attempt, distrusted=distrusted)
-            answer = await self._reserved(job, claim, ledger, gate)
+            async with self.fronts.turn(job):
+                answer = await self._reserved(job, claim, ledger, gate)
             if isinstance(answer, Bought | Kept):
                 return answer
             if isinstance(answer, NoRoom) and not _may_get_room(claim, answer):
@@ -157,6 +160,7 @@ class Attempts:
     async def _bought(self, booking: Booking[Reply], gate: CallGate) -> Reply:
         """Send, and book what came back before anything else is awaited."""
         reply = await self._send(booking, gate)
+        booking.job.used = reply.usage
         gate.learn(reply.limits)
         try:
             booking.job.check(reply)

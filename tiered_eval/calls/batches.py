@@ -248,6 +248,7 @@ class BatchedCalls:
         assert provider is not None, "asked before they began to wait"
         ledger = await self._books.open()
         without_room: list[Passenger] = []
+        self._attempts.fronts.mark_batch([passenger.job for passenger in passengers])
         for chunk in _in_batches(passengers, provider, vendors_model):
             name = uuid.uuid4().hex
             booked, refused = self._book(chunk, name)

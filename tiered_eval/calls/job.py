@@ -59,7 +59,11 @@ class Job(Generic[Reply]):
     others: tuple[tuple[str, Heading], ...] = ()
     """Key and heading of the further questions that the call answers."""
     request: ModelRequest | None = None
-    """The question, where the call may travel in a batch."""
+    """The question as it is sent, where it may travel in a batch or share the front of its prompt."""
+    nonce: str | None = None
+    """That it is to carry, where it shares a front that holds one; None draws a new one each time."""
+    used: Usage | None = None
+    """Tokens of its last attempt, once that was answered."""
     readings: int | None = None
     """Most replies that may be paid for and not be readable; None takes the retry policy's."""
     billed: int = 0

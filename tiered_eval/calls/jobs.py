@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -139,7 +139,12 @@ class Jobs:
         def worst(*, in_batch: bool) -> int:
             return price.worst_case_pico(prompt_tokens, request.max_tokens, self._now(), in_batch=in_batch)
 
-        return Job(
+        def send(timeout_s: float) -> Awaitable[ModelReply]:
+            # Asked of the job, which may have been told meanwhile what the vendor is to keep.
+            nonce = job.nonce or self._nonce()
+            return provider.complete(job.request or request, model=name, nonce=nonce, timeout_s=timeout_s)
+
+        job: Job[ModelReply] = Job(
             key=key,
             provider=prefix,
             heading=heading_of(request, model),
@@ -147,12 +152,11 @@ class Jobs:
             bound=lambda: worst(in_batch=False),
             batch_bound=lambda: worst(in_batch=True),
             cost=lambda usage: price.cost_pico(usage, self._now()),
-            send=lambda timeout_s: provider.complete(
-                request, model=name, nonce=self._nonce(), timeout_s=timeout_s
-            ),
+            send=send,
             check=check,
             payloads=payloads,
             others=others,
             request=request,
             readings=readings,
         )
+        return job

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from tiered_eval.calls.job import CallGate
-from tiered_eval.config import Mode, Pack
+from tiered_eval.config import Mode, Pack, PromptCache
 from tiered_eval.ledger import Cap
 from tiered_eval.providers.base import BatchProvider, DecisionProvider, EmbeddingProvider, Provider
 
@@ -51,6 +51,8 @@ class Terms:
     waits_for_left_behind: bool = True
     """A batch of an earlier run that was killed is waited for; else, if it has not ended, its calls count as unknown
     and are made again."""
+    prompt_cache: PromptCache = "auto"
+    """May vendors keep the front of prompts ready, where that is cheaper?"""
     concurrency: int = 64
     """Most calls open at once."""
     request_timeout_s: float = 120.0
