@@ -16,7 +16,7 @@ CODE = """
 def says(response, context):
     return {"yes": True, "no": False, "half": 0.5, "one": 1.0, "int": 1, "two": 2, "none": None,
             "mapping": {"pass": True, "score": 0.7, "reason": "fine"}, "failed": {"passed": False},
-            "score": {"score": 0.4}, "text": "pass", "empty": {}}[response]
+            "score": {"score": 0.4}, "text": "correct", "empty": {}}[response]
 
 def length(response, context):
     return len(response) <= context["options"]["most"]

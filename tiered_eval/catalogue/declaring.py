@@ -25,7 +25,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.records import TIERS, Tier
 from tiered_eval.records.verdicts import FREE_TIERS
 
-__all__ = ["Declared", "Options", "code_digest", "declaration_of", "info_of", "parameters_of", "scorer"]
+__all__ = ["Declared", "Options", "code_digest", "declaration_of", "info_of", "roles_of", "scorer"]
 
 Code = TypeVar("Code", bound=Callable[..., Any])
 
@@ -52,7 +52,12 @@ _TYPES: Mapping[object, OptionType] = {
     list: "texts",
     tuple: "texts",
 }
-_SEPARATE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_ONE = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.KEYWORD_ONLY,
+)
+"""Parameters that stand for one value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,13 +172,10 @@ def info_of(name: str, code: object, *, origin: str) -> ScorerInfo:
         _check_name(name)
         _check(declared)
         options = declared.options if declared.options is not None else _options_of(code)
-        _check_parameters(declared, options)
-        takes_value = (
-            declared.is_native or declared.batch is not None or _takes(code, "expected", "expectation")
-        )
+        roles = _check_parameters(declared, options)
         needs_value = declared.requires_reference
         if needs_value is None:
-            needs_value = not declared.is_native and _needs_expected(code)
+            needs_value = _needs_expected(declared, options)
     except ConfigError as fault:
         raise ConfigError(f"{origin}: the scorer {name!r}: {fault}") from None
     return ScorerInfo(
@@ -182,7 +184,7 @@ def info_of(name: str, code: object, *, origin: str) -> ScorerInfo:
         target="",
         summary=declared.summary or _first_line(code),
         kinds=_KINDS,
-        value="json" if takes_value or needs_value else "none",
+        value="json" if needs_value or roles & {"expected", "expectation"} else "none",
         is_value_optional=not needs_value,
         options=_with_shared(options, declared.pass_at),
         example=f"- {name}: ..." if needs_value else f"- {name}",
@@ -192,7 +194,7 @@ def info_of(name: str, code: object, *, origin: str) -> ScorerInfo:
     )
 
 
-def parameters_of(code: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
+def _parameters_of(code: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
     """The parameters of a function or of what a class's instances do when called, without ``self``.
 
     Raises:
@@ -272,40 +274,50 @@ def _check(declared: Declared) -> None:
         raise ConfigError("a class needs check, ask or __call__")
 
 
-def _check_parameters(declared: Declared, options: tuple[OptionInfo, ...]) -> None:
-    """Refuse what cannot be given: a parameter that nobody fills would fail each case."""
+def roles_of(
+    code: Callable[..., Any], options: Iterable[OptionInfo] = ()
+) -> tuple[tuple[inspect.Parameter, str], ...]:
+    """What each parameter of a function is given: one of ``GIVEN``, or nothing but an option of its name.
+
+    Names that are not known are the response, then what is expected.
+
+    Raises:
+        ConfigError: it needs something that nobody gives it.
+    """
+    parameters = _parameters_of(code)
+    taken = {one.name for one in parameters}
+    unnamed = [name for name in ("response", "expected") if name not in taken]
+    known = {option.name for option in options}
+    found: list[tuple[inspect.Parameter, str]] = []
+    for one in parameters:
+        role = one.name if one.name in GIVEN else ""
+        if not role and one.name not in known and one.default is one.empty and one.kind in _ONE:
+            if not unnamed:
+                raise ConfigError(
+                    f"nothing is known to give it as {one.name}; it may take {', '.join(GIVEN)}, and its options"
+                )
+            role = unnamed.pop(0)
+        found.append((one, role))
+    if not {role for _, role in found} - {"", "options", "expected", "services"}:
+        raise ConfigError("it looks at nothing of the case: let it take the response")
+    return tuple(found)
+
+
+def _check_parameters(declared: Declared, options: tuple[OptionInfo, ...]) -> frozenset[str]:
+    """What it is given; what cannot be given is refused, since that would fail each case."""
     if declared.is_native or declared.batch is not None:
-        return
-    names = {option.name for option in options}
-    unnamed = 0
-    for parameter in parameters_of(declared.code):
-        if parameter.name in GIVEN or parameter.name in names:
-            continue
-        unnamed += parameter.kind in _SEPARATE
-        if parameter.kind in _SEPARATE and unnamed <= 2:
-            continue  # the response, and what is expected of it
-        has_default = parameter.default is not parameter.empty
-        if not has_default and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
-            raise ConfigError(
-                f"nothing is known to give it as {parameter.name}; it may take {', '.join(GIVEN)}"
-            )
-    if "services" in {one.name for one in parameters_of(declared.code)} and not declared.is_async:
+        return frozenset({"expected"})
+    roles = frozenset(role for _, role in roles_of(declared.code, options))
+    if "services" in roles and not declared.is_async:
         raise ConfigError("only an async function can use services")
+    return roles
 
 
-def _takes(code: Callable[..., Any], *wanted: str) -> bool:
-    """Does it look at what is expected, under one of these names or as its second parameter?"""
-    found = parameters_of(code)
-    if {one.name for one in found} & {*wanted}:
-        return True
-    others = [one for one in found if one.kind in _SEPARATE and one.name not in GIVEN]
-    has_response = any(one.name == "response" for one in found)
-    return len(others) > (0 if has_response else 1) or any(one.kind is one.VAR_POSITIONAL for one in found)
-
-
-def _needs_expected(code: Callable[..., Any]) -> bool:
-    expected = next((one for one in parameters_of(code) if one.name == "expected"), None)
-    return expected is not None and expected.default is expected.empty
+def _needs_expected(declared: Declared, options: tuple[OptionInfo, ...]) -> bool:
+    if declared.is_native or declared.batch is not None:
+        return False
+    roles = roles_of(declared.code, options)
+    return any(role == "expected" and one.default is one.empty for one, role in roles)
 
 
 def _options_of(code: Any) -> tuple[OptionInfo, ...]:
@@ -322,7 +334,7 @@ def _options_of(code: Any) -> tuple[OptionInfo, ...]:
             is_required=one.default is one.empty,
             default="" if one.default in (one.empty, None) else str(one.default),
         )
-        for one in parameters_of(code)
+        for one in _parameters_of(code)
         if one.kind is one.KEYWORD_ONLY and one.name not in GIVEN
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from tiered_eval.catalogue import CATALOGUE
+from tiered_eval.catalogue import CATALOGUE, Catalogue
 from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.scorers.base import Scorer
@@ -13,16 +13,23 @@ from tiered_eval.scorers.base import Scorer
 __all__ = ["load_scorer"]
 
 
-def load_scorer(name: str, profile: Profile) -> Scorer:
+def load_scorer(name: str, profile: Profile, catalogue: Catalogue = CATALOGUE) -> Scorer:
     """The scorer of that name, its module imported now.
 
     Raises:
-        ConfigError: there is none of that name; the message has the nearest one.
+        ConfigError: there is none of that name, or it is the user's own and cannot be made.
     """
-    info = CATALOGUE.find(name)
+    info = catalogue.find(name)
     if info is None:
+        missing = catalogue.why_missing(name)
+        if missing is not None:
+            raise ConfigError(f"{missing.message}; {missing.fix}")
         raise ConfigError(
-            f"there is no scorer {name!r}; the scorers are {', '.join(info.name for info in CATALOGUE)}"
+            f"there is no scorer {name!r}; the scorers are {', '.join(info.name for info in catalogue)}"
         )
+    if info.code is not None:
+        from tiered_eval.scorers.custom import own_scorer
+
+        return own_scorer(info, profile)
     module, _, attribute = info.target.partition(":")
     return cast(Scorer, getattr(import_module(module), attribute)(profile))

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 from tiered_eval.records import Completed, Expectation, ModelReply, ModelRequest, Outcome, Tier, Value
 from tiered_eval.text.subject import Subject
 
-__all__ = ["AskingScorer", "MechanicalScorer", "Scorer", "Services"]
+__all__ = ["AskingScorer", "MechanicalScorer", "Scorer", "Services", "together"]
 
 T = TypeVar("T")
 
@@ -56,6 +56,19 @@ class AskingScorer(Protocol):
 
 
 Scorer: TypeAlias = MechanicalScorer | AskingScorer
+
+
+def together(outcomes: Sequence[Outcome], expectation: Expectation) -> Outcome:
+    """One outcome for all values of an expectation, still about *found*, as the runner makes it of free checks."""
+    match = expectation.match
+    if expectation.kind == "must-not-contain":  # none of them may be there: inverting turns any into all
+        match = "all" if match == "any" else "any"
+    for state in ("pass" if match == "any" else "fail", "unsure"):
+        first = next((outcome for outcome in outcomes if outcome.state == state), None)
+        if first is not None:
+            return first
+    choose = max if match == "any" else min
+    return choose(outcomes, key=lambda outcome: outcome.score or 0.0)
 
 
 class Services(Protocol):

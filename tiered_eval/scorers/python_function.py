@@ -15,7 +15,8 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer, graded
+from tiered_eval.scorers.said import outcome_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer
 
 __all__ = ["PythonFunction"]
 
@@ -23,8 +24,8 @@ __all__ = ["PythonFunction"]
 class PythonFunction(SelectingScorer):
     """What ``module:function`` says of the response.
 
-    It is called with the response and a mapping of ``input``, ``fields``, ``meta`` and ``options``; it returns true or
-    false, a score from 0 to 1, a mapping with ``pass`` or ``score`` and perhaps ``reason``, or an Outcome. Options: ``pass_at`` (1 for a score) and ``config``, handed on.
+    It is called with the response and a mapping of ``input``, ``fields``, ``meta`` and ``options``; what it may return is read
+    by :mod:`tiered_eval.scorers.said`. Options: ``pass_at`` (1 for a score) and ``config``, handed on.
     """
 
     name = "python"
@@ -43,7 +44,8 @@ class PythonFunction(SelectingScorer):
             "meta": case.meta,
             "options": options.get("config"),
         }
-        return _read(function(given.value, context), str(expected), options)
+        said = function(given.value, context)
+        return outcome_of(said, str(expected), pass_at=float(options.get("pass_at", 1.0)))
 
 
 @lru_cache(maxsize=256)
@@ -71,24 +73,3 @@ def find_function(name: str) -> Callable[..., Any]:
         raise ConfigError(f"{name} is no function")
     function: Callable[..., Any] = found
     return function
-
-
-def _read(said: Any, name: str, options: Mapping[str, Any]) -> Outcome:
-    if isinstance(said, Outcome):
-        return said
-    if hasattr(said, "item") and not isinstance(said, Mapping):
-        said = said.item()  # a number of numpy's, which is neither bool nor float
-    reason = f"{name} said so"
-    score: Any = said
-    if isinstance(said, Mapping):
-        reason = str(said.get("reason") or reason)
-        is_passed = said.get("pass", said.get("passed", said.get("pass_")))
-        score = said.get("score")
-        if isinstance(is_passed, bool):
-            state_score = float(score) if isinstance(score, int | float) else float(is_passed)
-            return Outcome("pass" if is_passed else "fail", reason, state_score)
-    if isinstance(score, bool):
-        return Outcome("pass" if score else "fail", reason, float(score))
-    if isinstance(score, int | float) and 0 <= score <= 1:
-        return graded(float(score), options, default=1.0, reason=reason)
-    raise ConfigError(f"{name} returned {said!r:.100}; return true, false, or a score from 0 to 1")

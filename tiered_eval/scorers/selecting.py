@@ -20,7 +20,7 @@ from tiered_eval.text.json_in_text import find_json
 from tiered_eval.text.paths import ANY, find_at, parse_path
 from tiered_eval.text.subject import Subject
 
-__all__ = ["Given", "SelectingScorer", "evidence_of", "graded", "texts_of"]
+__all__ = ["Given", "SelectingScorer", "evidence_of", "graded", "select", "texts_of"]
 
 _QUOTE_LENGTH = 200
 _CLOSE = 1e-9
@@ -57,20 +57,30 @@ class SelectingScorer(ABC):
         Raises:
             ConfigError: a path is none, or leads to no ground truth.
         """
-        options = expectation.options
-        if "ground_truth_field" in options:
-            value = ground_truth(subject.case, str(options["ground_truth_field"]))
-        if "field" not in options:
-            return self.compare(value, Given(subject, subject.text), options)
-        path = str(options["field"])
-        found, came_to = find_in_response(subject, path)
-        if not found:
-            return Outcome("fail", f"there is no {path}: {came_to}", 0.0)
-        return self.compare(value, _given(found, path, subject), options)
+        selected = select(value, expectation, subject)
+        return selected if isinstance(selected, Outcome) else self.compare(*selected, expectation.options)
 
     @abstractmethod
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         """What is to be said of ``given``. ``expected`` is None where the author gave nothing."""
+
+
+def select(value: Value, expectation: Expectation, subject: Subject) -> tuple[Any, Given] | Outcome:
+    """What is expected, and what it is compared with; a fail where the response has no such field.
+
+    Raises:
+        ConfigError: a path is none, or leads to no ground truth.
+    """
+    options = expectation.options
+    if "ground_truth_field" in options:
+        value = ground_truth(subject.case, str(options["ground_truth_field"]))
+    if "field" not in options:
+        return value, Given(subject, subject.text)
+    path = str(options["field"])
+    found, came_to = find_in_response(subject, path)
+    if not found:
+        return Outcome("fail", f"there is no {path}: {came_to}", 0.0)
+    return value, _given(found, path, subject)
 
 
 def find_in_response(subject: Subject, path: str) -> tuple[list[Any], str]:

@@ -17,8 +17,8 @@ from operator import mul
 from typing import ClassVar
 
 from tiered_eval.profiles import Profile
-from tiered_eval.records import Evidence, Expectation, Match, Outcome, OutcomeState, Tier
-from tiered_eval.scorers.base import Services
+from tiered_eval.records import Evidence, Expectation, Outcome, OutcomeState, Tier
+from tiered_eval.scorers.base import Services, together
 from tiered_eval.scorers.coverage import covered_share
 from tiered_eval.text.guards import missing_name, objection
 from tiered_eval.text.passages import Passage, passages, read_claim
@@ -35,7 +35,6 @@ NEAR_COPY = 0.5
 """From this share of common information on, a sentence is like the claim because of its words. Whether the word that
 was changed matters ("accepted" for "overturned") is what an embedder sees least: measured, such passes were 34 % right."""
 _QUOTE_CHARS = 240
-_FLIPPED: dict[Match, Match] = {"any": "all", "all": "any"}
 
 
 class Semantic:
@@ -73,9 +72,7 @@ class Semantic:
             _outcome(claim, _scores(vector, vectors), threshold, sentences, is_pinned=is_pinned)
             for claim, vector in zip(claims, claim_vectors, strict=True)
         ]
-        is_trap = expectation.kind == "must-not-contain"
-        match = _FLIPPED[expectation.match] if is_trap else expectation.match
-        return _combined(outcomes, match)
+        return together(outcomes, expectation)
 
     def _threshold(self, expectation: Expectation, services: Services, *, is_pinned: bool) -> float | None:
         chosen = expectation.options.get("threshold")
@@ -119,14 +116,3 @@ def _doubt(text: str, best: Passage, around: Sequence[Passage], *, is_pinned: bo
         return "nearly the same words: the one that differs decides"
     name = missing_name(claim, around)
     return f"{name} is not there" if name is not None else objection(claim, best)
-
-
-def _combined(outcomes: Sequence[Outcome], match: Match) -> Outcome:
-    """One outcome for all values, as the runner combines those of free checks."""
-    decisive = "pass" if match == "any" else "fail"
-    for state in (decisive, "unsure"):
-        first = next((outcome for outcome in outcomes if outcome.state == state), None)
-        if first is not None:
-            return first
-    choose = max if match == "any" else min
-    return choose(outcomes, key=lambda outcome: outcome.score or 0.0)

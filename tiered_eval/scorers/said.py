@@ -1,0 +1,138 @@
+"""Reads what code of the user's returned: a verdict in one of the forms that people know, or an error.
+
+The one idea: there is one reader for functions, classes, batches and hooks, and it believes nothing by halves. What is no
+answer (None, NaN, a score of 1.2, a word that is no state, a key that nobody knows) is an error and never a fail.
+
+Used by :mod:`tiered_eval.scorers.custom`, ``python_function`` and the runner's hooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import Outcome
+from tiered_eval.records.verdicts import NO_METRICS, OutcomeState
+
+__all__ = ["FORMS", "outcome_of"]
+
+FORMS = "true or false, a score from 0 to 1, pass, fail or unsure, a mapping with one of these, or an Outcome"
+
+_STATES: Mapping[str, OutcomeState] = {"pass": "pass", "fail": "fail", "unsure": "unsure"}
+_PASSED = ("pass", "passed", "pass_")
+_METRICS = ("metrics", "named_scores", "namedScores")
+_KEYS = frozenset({*_PASSED, *_METRICS, "state", "score", "reason"})
+_LONGEST_REASON = 500
+_CLOSE = 1e-9
+"""A score that is what it must be but for the last bits of a float counts as that."""
+
+
+def outcome_of(said: Any, who: str, *, pass_at: float = 1.0, metrics: tuple[str, ...] = ()) -> Outcome:
+    """What was said, as an outcome.
+
+    Args:
+        who: for messages.
+        pass_at: a score passes from here on, where nothing else decides.
+        metrics: the metrics that may be reported; empty allows any.
+
+    Raises:
+        ConfigError: it is no answer.
+    """
+    if isinstance(said, Outcome):
+        return _checked(said, who, metrics)
+    if isinstance(said, Mapping):
+        return _from_mapping(said, who, pass_at, metrics)
+    said = _without_numpy(said)
+    reason = f"{who} said so"
+    if isinstance(said, bool):
+        return Outcome("pass" if said else "fail", reason, float(said))
+    if isinstance(said, str):
+        if said not in _STATES:
+            raise _no_answer(said, who)
+        return Outcome(_STATES[said], reason)
+    return _graded(_share(said, who, said), pass_at, reason, NO_METRICS)
+
+
+def _from_mapping(said: Mapping[Any, Any], who: str, pass_at: float, metrics: tuple[str, ...]) -> Outcome:
+    unknown = [str(key) for key in said if key not in _KEYS]
+    if unknown:
+        raise ConfigError(
+            f"{who} returned a mapping with {', '.join(unknown)[:100]}; its keys may be {', '.join(sorted(_KEYS))}"
+        )
+    reason = str(said["reason"])[:_LONGEST_REASON] if said.get("reason") else f"{who} said so"
+    figures = _metrics(next((said[name] for name in _METRICS if said.get(name)), {}), who, metrics)
+    score = None if said.get("score") is None else _share(_without_numpy(said["score"]), who, said)
+    state = _state(said, who)
+    if state is not None:
+        worth = {"pass": 1.0, "fail": 0.0, "unsure": None}[state] if score is None else score
+        return Outcome(state, reason, worth, metrics=figures)
+    if score is None:
+        raise _no_answer(dict(said), who)
+    return _graded(score, pass_at, reason, figures)
+
+
+def _state(said: Mapping[Any, Any], who: str) -> OutcomeState | None:
+    """What a mapping decides by itself; None where its score has to."""
+    found: set[OutcomeState] = set()
+    for name in _PASSED:
+        is_passed = _without_numpy(said.get(name))
+        if is_passed is None:
+            continue
+        if not isinstance(is_passed, bool):
+            raise ConfigError(f"{who} returned {name}: {is_passed!r:.60}; it must be true or false")
+        found.add("pass" if is_passed else "fail")
+    if said.get("state") is not None:
+        state = said["state"]
+        if not isinstance(state, str) or state not in _STATES:
+            raise ConfigError(f"{who} returned the state {state!r:.60}; it may be {', '.join(_STATES)}")
+        found.add(_STATES[state])
+    if len(found) > 1:
+        raise ConfigError(f"{who} returned a mapping that says {' and '.join(sorted(found))} at once")
+    return next(iter(found), None)
+
+
+def _metrics(given: Any, who: str, known: tuple[str, ...]) -> Mapping[str, float]:
+    if not given:
+        return NO_METRICS
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"{who} returned metrics that are no mapping")
+    strange = [str(name) for name in given if known and name not in known]
+    if strange:
+        raise ConfigError(
+            f"{who} returned the metric {strange[0]!r:.60}, and it declares only {', '.join(known)}"
+        )
+    return {str(name): _share(_without_numpy(value), who, {name: value}) for name, value in given.items()}
+
+
+def _checked(said: Outcome, who: str, metrics: tuple[str, ...]) -> Outcome:
+    """An outcome that the user made: nothing has looked at its parts yet."""
+    if said.state not in _STATES:
+        raise ConfigError(f"{who} returned the state {said.state!r:.60}; it may be {', '.join(_STATES)}")
+    if said.score is not None:
+        _share(said.score, who, said.score)
+    _metrics(said.metrics, who, metrics)
+    return said
+
+
+def _share(value: Any, who: str, said: Any) -> float:
+    """A number from 0 to 1; NaN is none, and true is not 1 where a number is asked for."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise _no_answer(said, who)
+    return float(value)
+
+
+def _graded(score: float, pass_at: float, reason: str, metrics: Mapping[str, float]) -> Outcome:
+    if score >= pass_at - _CLOSE:
+        return Outcome("pass", reason, score, metrics=metrics)
+    return Outcome("fail", f"{reason}; {score:.3g} is below {pass_at:g}", score, metrics=metrics)
+
+
+def _without_numpy(said: Any) -> Any:
+    """A number or truth value of numpy's, which is neither bool nor float, as one of Python's."""
+    is_scalar = hasattr(said, "item") and getattr(said, "shape", None) == ()
+    return said.item() if is_scalar else said
+
+
+def _no_answer(said: Any, who: str) -> ConfigError:
+    return ConfigError(f"{who} returned {said!r:.100}; return {FORMS}")
