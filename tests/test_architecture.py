@@ -32,6 +32,7 @@ LAYERS = {
         "gate",
         "dimensions",
         "importers",
+        "sandbox",
     },
     2: {"cache", "budget", "ledger", "pacing", "retrying", "results", "providers"},
     3: {"calls", "batching"},

@@ -35,6 +35,7 @@ __all__ = [
     "ProviderUnavailable",
     "RateLimited",
     "RecordingMissing",
+    "SandboxError",
     "SuiteError",
     "TieredEvalError",
     "UnreadableReply",
@@ -117,6 +118,10 @@ class CutShort(TieredEvalError):
         """What kept it from going on."""
         self.trail = tuple(trail)
         super().__init__(str(error))
+
+
+class SandboxError(ConfigError):
+    """Code could not be run shut in. That is no verdict: nobody knows what it would have done."""
 
 
 class PatternTimeout(TieredEvalError):

@@ -1,0 +1,198 @@
+"""Enters namespaces of its own, where bubblewrap does not make them, or does not make all of them.
+
+The one idea: what bubblewrap does, in the few system calls that are needed here. A user namespace is first; in it, mounts
+are ours to make: the system read-only, a fresh ``/proc``, a few devices, and one folder of bounded size.
+
+Root needs the user namespace for bubblewrap too. The kernel lets root have any number of processes, also in a box, so the
+program must be somebody else; only root itself can set that up.
+
+Run as ``python -I -S -c SOURCE ORDER``, which is JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import platform
+import signal
+import sys
+from typing import Any, NoReturn
+
+NEW_MOUNTS, NEW_NAMES, NEW_IPC, NEW_USERS, NEW_PROCESSES, NEW_NETWORK = (
+    0x00020000,
+    0x04000000,
+    0x08000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+)
+NO_SUID, NO_DEVICES, NO_EXECUTION, BIND, RECURSIVE, PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
+DETACH = 2
+DIE_WITH_PARENT = 1
+MOUNT_SETATTR, AT_RECURSIVE, ATTR_READ_ONLY, ATTR_NO_SUID = 442, 0x8000, 1, 2
+PIVOT_ROOT = {"x86_64": 155, "aarch64": 41, "riscv64": 41, "ppc64le": 203, "s390x": 217}
+DEVICES = ("null", "zero", "full", "random", "urandom")
+COULD_NOT_START = 125
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def main(order: dict[str, Any]) -> NoReturn:
+    """Enter, and become the program of the order."""
+    is_root = os.geteuid() == 0
+    others = NEW_MOUNTS | NEW_NAMES | NEW_IPC | NEW_PROCESSES | NEW_NETWORK
+    is_bubblewrap = order["kind"] == "bubblewrap"
+    _enter_users(NEW_USERS | (0 if is_bubblewrap else others), order["user"], is_root)
+    _LIBC.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    with open("/proc/sys/user/max_user_namespaces", "w", encoding="ascii") as file:
+        file.write("0")  # none inside of this one
+    if is_bubblewrap:
+        os.execv(order["argv"][0], order["argv"])
+    child = os.fork()
+    if child == 0:
+        _LIBC.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        _make_root(order)
+        os.execv(order["argv"][0], order["argv"])
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _enter_users(flags: int, user: int, is_root: bool) -> None:
+    """A user namespace: root keeps itself and has one other user in it, anybody else is that user."""
+    process = os.getpid()
+    if not is_root:
+        mapping = {"uid_map": f"{user} {os.geteuid()} 1", "gid_map": f"{user} {os.getegid()} 1"}
+        _call("unshare", flags)
+        _write(process, {"setgroups": "deny", **mapping})
+        return
+    # Only somebody outside may write a mapping of two users.
+    begun, begin = os.pipe()
+    helper = os.fork()
+    if helper == 0:
+        os.close(begin)
+        os.read(begun, 1)
+        both = f"0 0 1\n{user} 65534 1"
+        _write(process, {"uid_map": both, "gid_map": both})
+        os._exit(0)
+    _call("unshare", flags)
+    os.write(begin, b".")
+    _, status = os.waitpid(helper, 0)
+    os.close(begin)
+    os.close(begun)
+    if status != 0:
+        raise OSError("the users of the namespace could not be set")
+
+
+def _write(process: int, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        with open(f"/proc/{process}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+
+def _make_root(order: dict[str, Any]) -> None:
+    """A root folder that has what the order names and nothing else."""
+    _mount("none", "/", None, RECURSIVE | PRIVATE)
+    _mount("tmpfs", "/tmp", "tmpfs", NO_SUID | NO_DEVICES, "mode=755,size=1m")
+    os.mkdir("/tmp/old")
+    os.mkdir("/tmp/new")
+    _pivot("/tmp", "/tmp/old")
+    os.chdir("/")
+    _mount("tmpfs", "/new", "tmpfs", NO_SUID | NO_DEVICES, "mode=755,size=1m")
+    for path in order["system"]:
+        _take(path)
+    for device in DEVICES:
+        _bind(f"/old/dev/{device}", f"/new/dev/{device}", is_folder=False)
+    for name, target in order["links"].items():
+        os.makedirs(os.path.dirname(f"/new{name}"), exist_ok=True)
+        os.symlink(target, f"/new{name}")
+    _folder("/new/proc")
+    with contextlib.suppress(PermissionError):
+        # Forbidden in a container whose own is covered in part; few programs miss it.
+        _mount("proc", "/new/proc", "proc", NO_SUID | NO_DEVICES | NO_EXECUTION)
+    for folder in (order["folder"], "/dev/shm"):
+        _folder(f"/new{folder}")
+        options = f"mode=1777,size={order['folder_bytes']},nr_inodes=10000"
+        _mount("tmpfs", f"/new{folder}", "tmpfs", NO_SUID | NO_DEVICES, options)
+    os.chdir("/new")
+    _pivot(".", ".")
+    _call("umount2", b".", DETACH)
+    os.chdir("/")
+    _read_only("/", recursive=False)
+
+
+def _take(path: str) -> None:
+    """A file or folder of the system, read-only; a link stays a link."""
+    if os.path.islink(f"/old{path}"):
+        os.makedirs(os.path.dirname(f"/new{path}"), exist_ok=True)
+        os.symlink(os.readlink(f"/old{path}"), f"/new{path}")
+        return
+    _bind(f"/old{path}", f"/new{path}", is_folder=os.path.isdir(f"/old{path}"))
+    _read_only(f"/new{path}", recursive=True)
+
+
+def _bind(source: str, target: str, *, is_folder: bool) -> None:
+    _folder(target if is_folder else os.path.dirname(target))
+    if not is_folder:
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
+    _mount(source, target, None, BIND | RECURSIVE)
+
+
+def _folder(path: str) -> None:
+    os.makedirs(path, mode=0o755, exist_ok=True)
+
+
+class _MountAttributes(ctypes.Structure):
+    _fields_ = (
+        ("attr_set", ctypes.c_uint64),
+        ("attr_clr", ctypes.c_uint64),
+        ("propagation", ctypes.c_uint64),
+        ("userns_fd", ctypes.c_uint64),
+    )
+
+
+def _read_only(path: str, *, recursive: bool) -> None:
+    wanted = _MountAttributes(ATTR_READ_ONLY | ATTR_NO_SUID, 0, 0, 0)
+    flags = AT_RECURSIVE if recursive else 0
+    _call(
+        "syscall",
+        ctypes.c_long(MOUNT_SETATTR),
+        -100,
+        path.encode(),
+        flags,
+        ctypes.byref(wanted),
+        ctypes.c_size_t(ctypes.sizeof(wanted)),
+    )
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
+    _call(
+        "mount",
+        source.encode(),
+        target.encode(),
+        None if kind is None else kind.encode(),
+        ctypes.c_ulong(flags),
+        None if options is None else options.encode(),
+    )
+
+
+def _pivot(new: str, old: str) -> None:
+    number = PIVOT_ROOT.get(platform.machine())
+    if number is None:
+        raise OSError(f"the namespaces of {platform.machine()} are not known here; install bubblewrap")
+    _call("syscall", ctypes.c_long(number), new.encode(), old.encode())
+
+
+def _call(name: str, *arguments: Any) -> None:
+    if getattr(_LIBC, name)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+if __name__ == "__main__":
+    try:
+        main(json.loads(sys.argv[1]))
+    except OSError as fault:
+        sys.stderr.write(f"{fault}\n")
+        os._exit(COULD_NOT_START)
