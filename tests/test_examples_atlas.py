@@ -17,7 +17,7 @@ import pytest
 from tiered_eval.config import RunConfig
 from tiered_eval.keys import recording_key
 from tiered_eval.providers.recordings import load_recordings
-from tiered_eval.records import Completed, ModelReply, ModelRequest, Report, Suite
+from tiered_eval.records import Completed, JudgeStage, ModelReply, ModelRequest, Report, Suite
 from tiered_eval.runner import evaluate_sync
 from tiered_eval.scorers.judge import Judge
 from tiered_eval.suite import load_suite
@@ -106,6 +106,7 @@ class Replayed:
 
     embedder_id = None
     judges: Sequence[str] = ("replay:hand-written",)
+    chain: Sequence[JudgeStage] = (JudgeStage(models=("replay:hand-written",)),)
 
     def __init__(self) -> None:
         self.kept = load_recordings(RECORDINGS / "atlas.jsonl")

@@ -16,6 +16,7 @@ from tiered_eval.records import (
     Completed,
     Evidence,
     Expectation,
+    JudgeStage,
     ModelReply,
     ModelRequest,
     Outcome,
@@ -35,6 +36,7 @@ class ScriptedServices:
 
     embedder_id = None
     judges: Sequence[str] = ("run:judge",)
+    chain: Sequence[JudgeStage] = (JudgeStage(models=("run:judge",)),)
 
     def __init__(self, answer: Callable[[str], str]) -> None:
         self.answer = answer
@@ -266,7 +268,7 @@ async def test_the_expectations_own_models_come_first(
 async def test_without_any_model_nothing_is_asked():
     """A run without a judge says so; the expectation is left over, not judged by nobody."""
     services = says("met")
-    services.judges = ()
+    services.chain = ()
 
     with pytest.raises(JudgeMissing):
         await ask(services, expectation("requirement", "Is short"))

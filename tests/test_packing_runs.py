@@ -17,7 +17,7 @@ from tiered_eval.cli.app import run_app
 from tiered_eval.config import RunConfig
 from tiered_eval.pricing import PriceBook
 from tiered_eval.prompting import load_prompt
-from tiered_eval.records import Case, Report
+from tiered_eval.records import Case, JudgeStage, Report
 from tiered_eval.runner import evaluate, plan
 from tiered_eval.runner.services import LiveServices
 from tiered_eval.suite import load_suite
@@ -53,7 +53,7 @@ def cases(count: int = 3, each: int = 4) -> list[Case]:
 
 async def run(home: Path, provider: ScriptedProvider, suite: list[Case], **options: Any) -> Report:
     """A run over a scripted vendor."""
-    config = RunConfig(judges=(SMALL,), embedder="none", home=home, gate="partial>=0", **options)
+    config = RunConfig(chain=(JudgeStage(models=(SMALL,)),), embedder="none", home=home, gate="partial>=0", **options)
     prices = PriceBook(PRICES)
     gateway = Gateway(
         home=home,
@@ -62,7 +62,7 @@ async def run(home: Path, provider: ScriptedProvider, suite: list[Case], **optio
         world=World(open_provider=lambda prefix: provider),
     )
     services = LiveServices(
-        gateway, judges=(SMALL,), embedder="none", prices=prices, home=home, judged_at_once=256
+        gateway, chain=(JudgeStage(models=(SMALL,)),), embedder="none", prices=prices, home=home, judged_at_once=256
     )
     try:
         return await evaluate(suite, config, services=services)
@@ -106,7 +106,7 @@ async def test_a_run_by_batches_waits_for_all_of_it(tmp_path: Path):
     async def short(seconds: float) -> None:
         await asyncio.sleep(min(seconds, 0.01))
 
-    config = RunConfig(judges=(SMALL,), embedder="none", home=tmp_path, gate="partial>=0", batch="always")
+    config = RunConfig(chain=(JudgeStage(models=(SMALL,)),), embedder="none", home=tmp_path, gate="partial>=0", batch="always")
     prices = PriceBook(PRICES)
     gateway = Gateway(
         home=tmp_path,
@@ -119,7 +119,7 @@ async def test_a_run_by_batches_waits_for_all_of_it(tmp_path: Path):
         ),
     )
     services = LiveServices(
-        gateway, judges=(SMALL,), embedder="none", prices=prices, home=tmp_path, judged_at_once=4096
+        gateway, chain=(JudgeStage(models=(SMALL,)),), embedder="none", prices=prices, home=tmp_path, judged_at_once=4096
     )
     report = await evaluate(cases(count=40), config, services=services)
     await services.aclose()

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.records import ModelRequest
+from tiered_eval.records import DecisionQuestion, DecisionRequest, ModelRequest
 
 __all__ = [
     "MAX_JUDGED_CHARS",
@@ -34,6 +34,7 @@ __all__ = [
     "prompts_root",
     "quote_data",
     "render",
+    "render_decision",
     "smuggled_characters",
 ]
 
@@ -75,6 +76,7 @@ class Prompt:
     tasks: Mapping[str, str]
     """The sentence that restates the task, by the name of the task."""
     schema: Mapping[str, Any]
+    """Of the reply; empty where it is made of numbers."""
     max_tokens: int
     why: str
     """Why this version exists."""
@@ -122,6 +124,45 @@ def render(
         max_tokens=max_tokens or prompt.max_tokens,
         effort=effort,
         vote=vote,
+        kind=kind,
+    )
+
+
+def render_decision(
+    name: str,
+    *,
+    judged: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    task: str,
+    options: Mapping[str, str] | None = None,
+    kind: str = "",
+    version: int | None = None,
+) -> DecisionRequest:
+    """The request that puts one question about one response to a model that answers by probabilities.
+
+    What is judged is quoted as in :func:`render`. What the suite's author wants to know stands in the question, so that
+    questions about one response have one text.
+
+    Args:
+        options: the levels of a scale, lowest first, with their descriptions; None asks whether a statement is true.
+
+    Raises:
+        ConfigError: as :func:`render`.
+    """
+    prompt = load_prompt(name, version)
+    if task not in prompt.tasks:
+        raise ConfigError(f"prompt {prompt.label} has no task {task!r}; it has {', '.join(prompt.tasks)}")
+    question = DecisionQuestion(
+        name="q",
+        kind="predicate" if options is None else "score",
+        instructions=f"{prompt.tasks[task]}\n{quote_data({}, asked)}",
+        options=options,
+    )
+    return DecisionRequest(
+        system=prompt.system,
+        user=_fill(prompt.user, {"data": quote_data(judged, {}), "task": ""}),
+        questions=(question,),
+        prompt=prompt.label,
         kind=kind,
     )
 
@@ -249,8 +290,10 @@ def load_prompt(name: str, version: int | None = None, root: Path | None = None)
         tasks={
             title.removeprefix("task "): body for title, body in sections.items() if title.startswith("task ")
         },
-        schema=json.loads(_released(folder / entry["schema"], entry["schema_sha256"])),
-        max_tokens=entry["max_tokens"],
+        schema=json.loads(_released(folder / entry["schema"], entry["schema_sha256"]))
+        if "schema" in entry
+        else {},
+        max_tokens=entry.get("max_tokens", 0),
         why=entry["why"],
     )
 

@@ -1,5 +1,6 @@
 """One model call, end to end: the one place that knows cache, budget, ledger, pacing, retries and providers."""
 
+from tiered_eval.calls.decided import recorded_form
 from tiered_eval.calls.gateway import Gateway
 from tiered_eval.calls.packs import PackQuestion, PlannedCall, calls_for, most_in_a_pack
 from tiered_eval.calls.tally import CallStatistics
@@ -16,4 +17,5 @@ __all__ = [
     "calls_for",
     "most_in_a_pack",
     "provider_of",
+    "recorded_form",
 ]

@@ -36,7 +36,14 @@ from tiered_eval.records.decisions import (
     DecisionRequest,
 )
 from tiered_eval.records.hooks import HOOK_STAGES, Hook, Hooks
-from tiered_eval.records.judging import Confirm, JudgeStage, StageFault, chain_faults, is_decision_model
+from tiered_eval.records.judging import (
+    Confirm,
+    JudgeStage,
+    StageFault,
+    chain_faults,
+    chain_in_words,
+    is_decision_model,
+)
 from tiered_eval.records.report import (
     AgainstBase,
     AskedAgain,
@@ -125,5 +132,6 @@ __all__ = [
     "Verdict",
     "Where",
     "chain_faults",
+    "chain_in_words",
     "is_decision_model",
 ]

@@ -14,7 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-__all__ = ["Confirm", "JudgeStage", "StageFault", "chain_faults", "is_decision_model", "is_model_name"]
+__all__ = [
+    "Confirm",
+    "JudgeStage",
+    "StageFault",
+    "chain_faults",
+    "chain_in_words",
+    "is_decision_model",
+    "is_model_name",
+]
 
 Confirm: TypeAlias = Literal["pass", "fail"]
 
@@ -86,6 +94,13 @@ class StageFault:
     def __str__(self) -> str:
         place = "the chain" if self.stage is None else f"stage {self.stage}"
         return f"{place}: {self.message}; {self.fix}"
+
+
+def chain_in_words(chain: Sequence[JudgeStage]) -> list[str]:
+    """A word for each stage, or the models themselves where they are all there is: equal for equal judges only."""
+    if len(chain) == 1 and chain[0] == JudgeStage(models=chain[0].models):
+        return list(chain[0].models)
+    return [str(stage) for stage in chain]
 
 
 def is_model_name(model: str) -> bool:

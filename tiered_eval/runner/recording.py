@@ -10,13 +10,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from tiered_eval.calls import recorded_form
 from tiered_eval.config import RunConfig
 from tiered_eval.keys import recording_key
+from tiered_eval.ledger import Ledger
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.recordings import write_recording
-from tiered_eval.records import Completed, ModelReply, ModelRequest, Report, Spend, Suite, Tier
+from tiered_eval.records import (
+    Completed,
+    DecisionAnswer,
+    DecisionRequest,
+    JudgeStage,
+    ModelReply,
+    ModelRequest,
+    Report,
+    Spend,
+    Suite,
+    Tier,
+)
 from tiered_eval.runner.evaluator import new_run_id
 from tiered_eval.runner.run import evaluate
 from tiered_eval.runner.services import RunServices, open_services
@@ -44,6 +57,16 @@ class RecordingServices:
         self, request: ModelRequest, parse: Callable[[ModelReply], T], *, models: Sequence[str]
     ) -> Completed[T]:
         completed = await self._services.complete(request, parse, models=models)
+        self._write(request, completed)
+        return completed
+
+    async def decide(self, request: DecisionRequest, *, models: Sequence[str]) -> Completed[DecisionAnswer]:
+        completed = await self._services.decide(request, models=models)
+        self._write(recorded_form(request), completed)
+        return completed
+
+    def _write(self, request: ModelRequest, completed: Completed[Any]) -> None:
+        """Write an answer down beside its question, once."""
         place = (recording_key(request), completed.model)
         if place not in self._written:
             self._written.add(place)
@@ -51,7 +74,6 @@ class RecordingServices:
             refusal = None if reply.refusal is None else self._clean(reply.refusal)
             reply = replace(reply, text=self._clean(reply.text), refusal=refusal)
             write_recording(self._path, request, reply, model=completed.model, origin="recorded")
-        return completed
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         return await self._services.embed(texts)
@@ -63,6 +85,10 @@ class RecordingServices:
     @property
     def judges(self) -> Sequence[str]:
         return self._services.judges
+
+    @property
+    def chain(self) -> Sequence[JudgeStage]:
+        return self._services.chain
 
     @property
     def prices(self) -> PriceBook:
@@ -82,6 +108,9 @@ class RecordingServices:
 
     def spend(self, *, avoided_pico: int | None) -> Spend:
         return self._services.spend(avoided_pico=avoided_pico)
+
+    async def ledger(self, *, make: bool) -> Ledger | None:
+        return await self._services.ledger(make=make)
 
     def open_at_once(self, tier: Tier) -> int:
         return self._services.open_at_once(tier)

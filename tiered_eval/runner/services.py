@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
@@ -18,16 +18,29 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from tiered_eval.calls import Gateway, Terms, World, most_in_a_pack, provider_of
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, EmbedderMissing, JudgeMissing
-from tiered_eval.ledger import Cap
+from tiered_eval.ledger import Cap, Ledger
 from tiered_eval.pricing import PriceBook, pico_from_usd
+from tiered_eval.providers.base import DecisionProvider, Provider
 from tiered_eval.providers.registry import (
     ProviderSettings,
     has_batches,
     open_batch_provider,
+    open_decision_provider,
     open_embedding_provider,
     open_provider,
 )
-from tiered_eval.records import CapPeriod, Completed, ModelReply, ModelRequest, Spend, Tier
+from tiered_eval.records import (
+    CapPeriod,
+    Completed,
+    DecisionAnswer,
+    DecisionRequest,
+    JudgeStage,
+    ModelReply,
+    ModelRequest,
+    Spend,
+    Tier,
+    is_decision_model,
+)
 from tiered_eval.scorers.base import Services
 
 if TYPE_CHECKING:
@@ -72,6 +85,14 @@ class RunServices(Services, Protocol):
         """The bill so far, beside what was avoided, in pico-dollars."""
         ...
 
+    async def ledger(self, *, make: bool) -> Ledger | None:
+        """The home's ledger; None where there is none yet and it is not to be made.
+
+        Raises:
+            ConfigError, LedgerError: it cannot be used.
+        """
+        ...
+
     def open_at_once(self, tier: Tier) -> int:
         """Expectations of a tier that may wait for its model at once."""
         ...
@@ -86,14 +107,14 @@ class LiveServices:
         self,
         gateway: Gateway,
         *,
-        judges: Sequence[str],
+        chain: Sequence[JudgeStage],
         embedder: str,
         prices: PriceBook,
         home: Path,
         notes: Sequence[str] = (),
         judged_at_once: int = 64,
     ) -> None:
-        self.judges = tuple(judges)
+        self.chain = tuple(chain)
         self._notes = tuple(notes)
         self._judged_at_once = judged_at_once
         self.prices = prices
@@ -104,6 +125,12 @@ class LiveServices:
         self._missing: EmbedderMissing | None = None
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """See :class:`Services`. A model that answers by probabilities cannot be asked any other question."""
+        voices = self.chain[-1].voices if self.chain else ()
+        return tuple(model for model in voices if not is_decision_model(model))
 
     @property
     def embedder_id(self) -> str | None:
@@ -126,10 +153,14 @@ class LiveServices:
         self, request: ModelRequest, parse: Callable[[ModelReply], T], *, models: Sequence[str]
     ) -> Completed[T]:
         """See :class:`Services`."""
-        chain = models or self.judges
-        if not chain:
+        asked = models or self.judges
+        if not asked:
             raise JudgeMissing("no judge model is chosen; give one with --judge provider:model")
-        return await self._gateway.complete(request, parse, models=chain)
+        return await self._gateway.complete(request, parse, models=asked)
+
+    async def decide(self, request: DecisionRequest, *, models: Sequence[str]) -> Completed[DecisionAnswer]:
+        """See :class:`Services`."""
+        return await self._gateway.decide(request, models=models)
 
     def open_at_once(self, tier: Tier) -> int:
         """See :class:`RunServices`."""
@@ -156,6 +187,10 @@ class LiveServices:
     def spend(self, *, avoided_pico: int | None) -> Spend:
         avoided = None if avoided_pico is None else Decimal(avoided_pico).scaleb(-12)
         return replace(self._gateway.statistics().spend, avoided_usd=avoided)
+
+    async def ledger(self, *, make: bool) -> Ledger | None:
+        """See :class:`RunServices`."""
+        return await self._gateway.ledger() if make or (self._home / "ledger.db").exists() else None
 
     async def aclose(self) -> None:
         """End what is open; calls in flight are booked as unknown."""
@@ -206,6 +241,7 @@ async def open_services(
         ),
         world=World(
             open_provider=lambda prefix: open_provider(prefix, settings=settings),
+            open_decision_provider=lambda prefix: open_decision_provider(prefix, settings=settings),
             open_embedder=lambda prefix: open_embedding_provider(prefix, settings=settings),
             open_batch_provider=lambda prefix: (
                 open_batch_provider(prefix, settings=settings) if has_batches(prefix) else None
@@ -214,14 +250,14 @@ async def open_services(
             sleep=sleep,
         ),
     )
-    await gateway.check_models(config.judges)
-    if config.judges and config.mode != "replay" and (config.home / "ledger.db").exists():
+    await gateway.check_models([model for stage in config.stages for model in stage.voices])
+    if config.stages and config.mode != "replay" and (config.home / "ledger.db").exists():
         # A ledger that cannot be trusted ends the run before its first check, not call by call.
         await gateway.ledger()
-    judges, keyless = _with_keys(config, settings)
+    chain, keyless = _with_keys(config, settings)
     return LiveServices(
         gateway,
-        judges=judges,
+        chain=chain,
         notes=keyless,
         embedder=config.embedder or DEFAULT_EMBEDDER,
         prices=prices,
@@ -241,6 +277,7 @@ def _terms(
         mode=config.mode,
         pack=config.packing if config.mode != "replay" else "never",
         seed=config.seed,
+        prompt_cache=config.prompt_cache,
         uses_batches=config.uses_batches,
         waits_for_left_behind=config.batch != "never",
         concurrency=config.concurrency,
@@ -271,28 +308,45 @@ def _judged_at_once(config: RunConfig) -> int:
     return config.concurrency * (most_in_a_pack(config.packing) if config.mode == "live" else 1)
 
 
-def _with_keys(config: RunConfig, settings: ProviderSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The judges that can be called, and a note for each that is left out for want of its key.
+def _with_keys(
+    config: RunConfig, settings: ProviderSettings
+) -> tuple[tuple[JudgeStage, ...], tuple[str, ...]]:
+    """The chain as far as it can be called, and a note for each model that is left out for want of its key.
 
     Raises:
-        ConfigError: none of them has a key, and there is no ledger whose kept replies could answer instead.
+        ConfigError: a stage has nobody with a key, or a panel lacks a member, and there is no ledger whose kept replies
+            could answer instead. A chain without that stage would be another judge.
     """
+    stages = config.stages
     if config.mode != "live":
-        return config.judges, ()
-    usable: list[str] = []
-    missing: list[ConfigError] = []
-    for judge in config.judges:
-        try:
-            open_provider(provider_of(judge)[0], settings=replace(settings, requires_key=True))
-        except ConfigError as error:
-            missing.append(error)
-        else:
-            usable.append(judge)
-    if not missing:
-        return config.judges, ()
+        return stages, ()
     assert config.home is not None, "merged with a suite"
-    if usable:
-        return tuple(usable), tuple(f"a judge was left out: {error}" for error in missing)
-    if (config.home / "ledger.db").exists():
-        return config.judges, tuple(f"only kept replies are used: {error}" for error in missing)
-    raise ConfigError(f"{missing[0]}; or run with --offline, and what needs a judge stays not judged")
+    missing: dict[str, ConfigError] = {}
+    for model in dict.fromkeys(model for stage in stages for model in stage.voices):
+        try:
+            _open(model, replace(settings, requires_key=True))
+        except ConfigError as error:
+            missing[model] = error
+    lacking = [stage for stage in stages if _lacks(stage, missing)]
+    if lacking and not (config.home / "ledger.db").exists():
+        keyless = next(missing[model] for model in lacking[0].voices if model in missing)
+        raise ConfigError(f"{keyless}; or run with --offline, and what needs a judge stays not judged")
+    if lacking:
+        return stages, tuple(f"only kept replies are used: {error}" for error in missing.values())
+    usable = tuple(
+        replace(stage, models=tuple(model for model in stage.models if model not in missing))
+        for stage in stages
+    )
+    return usable, tuple(f"a judge was left out: {error}" for error in missing.values())
+
+
+def _open(model: str, settings: ProviderSettings) -> Provider | DecisionProvider:
+    prefix, _ = provider_of(model)
+    if is_decision_model(model):
+        return open_decision_provider(prefix, settings=settings)
+    return open_provider(prefix, settings=settings)
+
+
+def _lacks(stage: JudgeStage, missing: Mapping[str, ConfigError]) -> bool:
+    """Can a stage not be what it was meant to be? Any of its models will do, but a panel is all of its members."""
+    return (any if stage.panel else all)(model in missing for model in stage.voices)

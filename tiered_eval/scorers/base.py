@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from tiered_eval.records import Completed, Expectation, ModelReply, ModelRequest, Outcome, Tier, Value
+from tiered_eval.records import (
+    Completed,
+    DecisionAnswer,
+    DecisionRequest,
+    Expectation,
+    JudgeStage,
+    ModelReply,
+    ModelRequest,
+    Outcome,
+    Tier,
+    Value,
+)
 from tiered_eval.text.subject import Subject
 
 __all__ = ["AskingScorer", "MechanicalScorer", "Scorer", "Services", "together"]
@@ -89,7 +100,15 @@ class Services(Protocol):
 
     @property
     def judges(self) -> Sequence[str]:
-        """The judge models of this run as ``provider:model``, in the order they are tried; may be empty."""
+        """The models that speak last in this run as ``provider:model``, in the order they are tried; may be empty.
+
+        For whoever asks one question of its own, and takes the answer for the last word.
+        """
+        ...
+
+    @property
+    def chain(self) -> Sequence[JudgeStage]:
+        """The stages of judges of this run, cheapest first; may be empty. Plain models are one stage."""
         ...
 
     async def complete(
@@ -100,4 +119,8 @@ class Services(Protocol):
         ``models`` are tried in order, and there is at least one. ``parse`` raises UnreadableReply for an answer that is none: it was
         paid for, is not kept, and is asked again within the retry policy.
         """
+        ...
+
+    async def decide(self, request: DecisionRequest, *, models: Sequence[str]) -> Completed[DecisionAnswer]:
+        """The same for one question to models that answer by probabilities; those about one text share a call."""
         ...

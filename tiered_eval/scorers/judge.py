@@ -1,69 +1,40 @@
-"""Asking a model whether an expectation is met.
+"""Asking models whether an expectation is met, stage by stage.
 
-The one idea: a judge sees the case and the expectation as their author wrote them, and nothing that a cheaper check
-thought of it. It decides about the whole expectation, negative kinds included, so its answer is never inverted.
+The one idea: a judge sees the case and the expectation as their author wrote them, and nothing that a cheaper check or an
+earlier stage thought of it. It decides about the whole expectation, negative kinds included, so its answer is never
+inverted.
 
-An answer counts only as far as it can be checked. It is *unsure* when the judge could not tell, when it quotes what the
-response does not say, when it claims that something is there and shows nothing, and when it claims that something is
-absent from a response of which it saw only the two ends.
+A stage that is unsure, whose verdict has to be confirmed, or that is out of reach hands the question on to the next one. Only
+the last stage can fail to look: an outage is not a verdict, and another judge is as good a fallback as another
+model. Where the money ends in the middle of a chain nothing is decided, whatever was said before.
 
 Route: the last step; the router comes here when the checks before were unsure, or when a kind needs judgement.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import ClassVar, Literal
 
-from tiered_eval.errors import ConfigError, JudgeMissing
-from tiered_eval.parsing import Judgement, judgement_parser
-from tiered_eval.prompting import MAX_JUDGED_CHARS, as_json, render, smuggled_characters
-from tiered_eval.records import (
-    Expectation,
-    ModelRequest,
-    Outcome,
-    OutcomeState,
-    PackedForm,
-    Tier,
-    Value,
-)
+from tiered_eval.errors import ConfigError, CutShort, JudgeMissing, ModelRefused, TieredEvalError
+from tiered_eval.records import Expectation, JudgeStage, ModelRequest, Outcome, Step, Tier, chain_faults
 from tiered_eval.scorers.base import Services
+from tiered_eval.scorers.judging.questions import (
+    DEFAULT_LEVELS,
+    judge_request,
+    models_of,
+    unsaid_fields,
+)
+from tiered_eval.scorers.judging.stages import OUT_OF_REACH, ask_stage, step_of
 from tiered_eval.text.subject import Subject
 
 __all__ = ["DEFAULT_LEVELS", "Judge", "judge_request", "models_of", "unsaid_fields"]
 
-DEFAULT_LEVELS: Mapping[int, str] = {
-    1: "The criteria are not met, or the response does the opposite.",
-    2: "The criteria are met in part, with important gaps or errors.",
-    3: "The criteria are met, with small gaps or errors that do no harm.",
-    4: "The criteria are met fully.",
-}
-"""An even number, so that there is no middle to hide in."""
-
-_STATEMENT_TASKS = {
-    "must-contain": "states",
-    "must-not-contain": "avoids",
-    "must-cite": "cites",
-    "equivalent": "answers",
-}
-_CONDITIONS = (
-    "unit",
-    "currency",
-    "tolerance",
-    "relative_tolerance",
-    "percent_as_fraction",
-    "round",
-    "scanned",
-)
-"""Options that change what is claimed, and not only how it is checked."""
-
-_REASON_CHARS = 500
-
 
 class Judge:
-    """The judge tier: one structured question about one expectation."""
+    """The judge tier: one structured question about one expectation, put to one stage after the other."""
 
     name: ClassVar[str] = "judge"
     tier: ClassVar[Tier] = "judge"
@@ -77,6 +48,10 @@ class Judge:
         """
         self.models = tuple(models)
 
+    def requests(self, expectation: Expectation, subject: Subject) -> Sequence[ModelRequest]:
+        """What a single judge would be asked, for plans."""
+        return (judge_request(expectation, subject),)
+
     async def ask(self, expectation: Expectation, subject: Subject, services: Services) -> Outcome:
         """Put the expectation to the judge.
 
@@ -84,182 +59,71 @@ class Judge:
             ConfigError: the expectation has nothing that a judge could be asked.
             JudgeMissing: neither the expectation nor the run names a model.
             ProviderError, BudgetExceeded, DeadlineReached: could not look.
+            CutShort: one of these, after an earlier stage had said something.
         """
-        request = judge_request(expectation, subject)
-        scale = _scale_of(expectation)
-        shown = "" if expectation.kind in _STATEMENT_TASKS else as_json(unsaid_fields(subject) or {})
-        levels = tuple(scale.levels) if scale else None
-        parse = judgement_parser(response=subject.text, fields=shown, levels=levels)
-        models = models_of(expectation) or self.models or tuple(services.judges)
-        if not models:
+        stages = self._stages(expectation, services)
+        walk = _Walk()
+        for number, stage in enumerate(stages, start=1):
+            place = number if len(stages) > 1 else None
+            try:
+                outcome = await ask_stage(stage, expectation, subject, services, number=place)
+            except OUT_OF_REACH as error:
+                if number == len(stages):
+                    walk.cut_short(error)
+                    raise
+                walk.note_lost(error, number)
+            except TieredEvalError as error:
+                walk.cut_short(error)
+                raise
+            else:
+                if number == len(stages) or outcome.state not in ("unsure", stage.confirm):
+                    return walk.ended(outcome)
+                walk.note(outcome, number)
+        raise AssertionError("unreachable: the last stage returns or raises")
+
+    def _stages(self, expectation: Expectation, services: Services) -> tuple[JudgeStage, ...]:
+        """The chain for one expectation, turned around where the runner will turn its verdict."""
+        models = models_of(expectation) or self.models
+        chain = (JudgeStage(models=models),) if models else tuple(services.chain)
+        if not chain:
             raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
-        completed = await services.complete(request, parse, models=models)
-        judgement = completed.parsed
-        state, why = _weighed(judgement, expectation, scale, is_cut=len(subject.text) > MAX_JUDGED_CHARS)
-        return Outcome(
-            state=state,
-            reason=_reason(why, judgement, subject),
-            score=scale.share(judgement.score) if scale and judgement.score is not None else None,
-            evidence=judgement.evidence,
-            model=completed.reply.model,
-            prompt=completed.prompt or request.prompt,
-            cost_usd=completed.cost_usd,
-            from_store=completed.from_store,
+        for fault in chain_faults(chain) if models else ():
+            if fault.rule == "bad-chain":
+                raise ConfigError(f"expectation {expectation.id!r}: models: {fault}")
+        return tuple(stage.turned() for stage in chain) if expectation.negated else chain
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What the stages of a chain said so far, and cost."""
+
+    said: list[Step] = field(default_factory=list)
+    cost_usd: Decimal = Decimal(0)
+    is_from_store: bool = True
+
+    def note(self, outcome: Outcome, number: int) -> None:
+        """A stage whose word is not the last one."""
+        self.said += (*outcome.trail, step_of(outcome, number))
+        self.cost_usd += outcome.cost_usd
+        self.is_from_store = self.is_from_store and outcome.from_store
+
+    def note_lost(self, error: TieredEvalError, number: int) -> None:
+        """A stage that is out of reach; a refusal is an answer of a kind."""
+        state: Literal["unsure", "error"] = "unsure" if isinstance(error, ModelRefused) else "error"
+        self.said.append(Step("judge", "judge", state, f"{type(error).__name__}: {error}", stage=number))
+
+    def ended(self, outcome: Outcome) -> Outcome:
+        """The last word, with all that was said before it."""
+        if not self.said:
+            return outcome
+        return replace(
+            outcome,
+            trail=(*self.said, *outcome.trail),
+            cost_usd=self.cost_usd + outcome.cost_usd,
+            from_store=self.is_from_store and outcome.from_store,
         )
 
-
-def judge_request(expectation: Expectation, subject: Subject) -> ModelRequest:
-    """The question that a judge is asked about an expectation: a pure function of case and expectation.
-
-    Rubrics are asked alone: a scale needs all of the judge's attention. Anything else has a packed form as well.
-
-    Raises:
-        ConfigError: the kind is unknown to the judge, or there is no text to judge by.
-    """
-    options = expectation.options
-    texts = [_text_of(value) for value in expectation.values]
-    if not texts:
-        raise ConfigError(
-            f"expectation {expectation.id!r} of kind {expectation.kind!r} has no text to judge by"
-        )
-    case = subject.case
-    judged: dict[str, Any] = {"input": case.input, "response": subject.text}
-    asked: dict[str, Any]
-    if task := _STATEMENT_TASKS.get(expectation.kind):
-        name = "judge/statement"
-        conditions = {key: options[key] for key in _CONDITIONS if options.get(key) is not None}
-        asked = {"expected": texts, "match": expectation.match, "conditions": conditions or None}
-    elif expectation.kind in ("requirement", "behaviour"):
-        name, task = "judge/requirement", "default"
-        judged["fields"] = unsaid_fields(subject)
-        asked = {"requirements": texts, "match": expectation.match}
-    elif scale := _scale_of(expectation):
-        name, task = "judge/rubric", "default"
-        judged["fields"] = unsaid_fields(subject)
-        asked = {"criteria": texts, "levels": {str(level): text for level, text in scale.levels.items()}}
-    else:
-        raise ConfigError(f"the judge has no prompt for expectations of kind {expectation.kind!r}")
-    request = render(
-        name,
-        judged=judged,
-        asked=asked,
-        task=task,
-        kind=expectation.kind,
-        max_tokens=options.get("max_tokens"),
-        effort=options.get("effort", "low"),
-    )
-    if name == "judge/rubric":
-        return request
-    packed_task = "meets" if name == "judge/requirement" else task
-    return replace(
-        request, packed=PackedForm(judged=_given(judged), asked=_given({"task": packed_task, **asked}))
-    )
-
-
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def unsaid_fields(subject: Subject) -> Mapping[str, Any] | None:
-    """The structured parts of the response, without what is its text anyway."""
-    fields = subject.case.fields
-    if subject.text.startswith("{") and _is_json_of(subject.text, fields):
-        return None
-    return {key: value for key, value in fields.items() if value != subject.text} or None
-
-
-def _is_json_of(text: str, fields: Mapping[str, Any]) -> bool:
-    """Is the text the fields themselves, as it is where a response is structured and nothing else?"""
-    try:
-        return bool(json.loads(text) == fields)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _text_of(value: Value) -> str:
-    return value if isinstance(value, str) else as_json(value)
-
-
-def models_of(expectation: Expectation) -> tuple[str, ...]:
-    """The models that an expectation names for itself; empty where it leaves them to the run."""
-    models = expectation.options.get("models") or ()
-    return (models,) if isinstance(models, str) else tuple(models)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
-    """The levels of a rubric, lowest first, and the one that passes."""
-
-    levels: Mapping[int, str]
-    pass_level: int
-
-    def share(self, level: int) -> float:
-        """Where ``level`` stands between the lowest (0) and the highest (1)."""
-        lowest, highest = min(self.levels), max(self.levels)
-        return (level - lowest) / (highest - lowest)
-
-
-def _scale_of(expectation: Expectation) -> Scale | None:
-    """The scale of a rubric; None for other kinds.
-
-    ``levels`` is a list of descriptions, lowest first, numbered from 1, or a mapping of whole numbers to descriptions.
-    ``pass_at`` is one of the levels, or a share of the scale between 0 and 1; half the scale when it is absent.
-
-    Raises:
-        ConfigError: the levels are no scale, or ``pass_at`` would pass or fail whatever is judged.
-    """
-    if expectation.kind != "rubric":
-        return None
-    given = expectation.options.get("levels") or DEFAULT_LEVELS
-    pairs = given.items() if isinstance(given, Mapping) else enumerate(given, start=1)
-    try:
-        levels = dict(sorted((int(level), _text_of(text)) for level, text in pairs))
-    except ValueError as error:
-        raise ConfigError(
-            f"rubric {expectation.id!r}: levels are numbered by whole numbers ({error})"
-        ) from error
-    if len(levels) < 2:
-        raise ConfigError(f"rubric {expectation.id!r}: a scale needs at least two levels")
-    lowest, highest = min(levels), max(levels)
-    pass_at = expectation.options.get("pass_at", 0.5)
-    least = lowest + pass_at * (highest - lowest) if 0 < pass_at < 1 else pass_at
-    passing = [level for level in levels if level >= least]
-    if not passing or least <= lowest:
-        raise ConfigError(
-            f"rubric {expectation.id!r}: pass_at {pass_at} leaves nothing to decide on levels {lowest} to {highest}; "
-            f"give a level above {lowest}, or a share between 0 and 1"
-        )
-    return Scale(levels=levels, pass_level=passing[0])
-
-
-def _weighed(
-    judgement: Judgement, expectation: Expectation, scale: Scale | None, *, is_cut: bool
-) -> tuple[OutcomeState, str]:
-    """What the judgement is worth, and a word on why when it is not taken as it stands."""
-    if judgement.verdict == "cannot-tell":
-        return "unsure", "the judge could not tell"
-    if not judgement.evidence_found:
-        return "unsure", "the judge quotes what the response does not say"
-    if scale is not None and judgement.score is not None:
-        return ("pass" if judgement.score >= scale.pass_level else "fail"), f"level {judgement.score}"
-    is_met = judgement.verdict == "met"
-    if expectation.kind in _STATEMENT_TASKS:
-        is_found = is_met != (expectation.kind == "must-not-contain")
-        if is_found and judgement.evidence is None:
-            return "unsure", "the judge says that it is there and quotes nothing"
-        if not is_found and is_cut:
-            return "unsure", "the judge saw only the two ends of the response and found nothing there"
-    return ("pass" if is_met else "fail"), ""
-
-
-def _reason(why: str, judgement: Judgement, subject: Subject) -> str:
-    """The judge's own words, after what we make of them, with what a reader of the verdict has to know."""
-    parts = [part for part in (why, judgement.rationale or judgement.verdict) if part]
-    reason = ": ".join(parts)
-    if len(reason) > _REASON_CHARS:
-        reason = f"{reason[:_REASON_CHARS]}…"
-    if len(subject.text) > MAX_JUDGED_CHARS:
-        reason += " (judged by the two ends of a long response)"
-    if hidden := subject.view(smuggled_characters):
-        reason += f" (the response holds {hidden} invisible or control characters)"
-    return reason
+    def cut_short(self, error: TieredEvalError) -> None:
+        """Raise what was said together with the error that the chain ends by; nothing where nothing was said."""
+        if self.said:
+            raise CutShort(error, trail=self.said) from error
