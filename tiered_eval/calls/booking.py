@@ -7,6 +7,7 @@ any point and nothing is lost. Nothing needs to be shielded.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Generic
 
 from tiered_eval.budget import Reservation
@@ -85,5 +86,14 @@ class Booking(Generic[Reply]):
         self._reservation.settle(cost)
         self._tally.bill(self.job.heading, cost, usage, others=[heading for _, heading in self.job.others])
         self.job.billed += cost
+        if usage.cost_usd is None and (plain := _without_front(usage)) is not None:
+            self._tally.note_front(usage, saved=self.job.cost(plain) - cost)
         if cost > self.claim.bound:
             self._overrun(self.claim.model, cost, self.claim.bound)
+
+
+def _without_front(usage: Usage) -> Usage | None:
+    """The same call, had the vendor kept nothing; None where it was such a call."""
+    if not (usage.cache_read_tokens or usage.cache_write_tokens or usage.cache_write_long_tokens):
+        return None
+    return replace(usage, cache_read_tokens=0, cache_write_tokens=0, cache_write_long_tokens=0)

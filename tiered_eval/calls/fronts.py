@@ -20,7 +20,7 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from tiered_eval.calls.job import Job, Reply
 from tiered_eval.calls.terms import Terms, World
@@ -146,34 +146,37 @@ class Fronts:
 
     async def _take(self, turn: _Turn, request: ModelRequest, model: str) -> None:
         """The instructions first: in one order, so that no two calls wait for each other."""
-        for to in ("system", "judged"):
-            front = self._find(request, model, to)
-            if front is not None:
+        found = [self._find(request, model, to) for to in get_args(CacheTo)]
+        fronts = [front for front in found if front is not None]
+        for front in fronts:
+            front.pending += 1
+        try:
+            if not all(self._is_settled(front) for front in fronts):
+                await self._sleep(GATHER_S)
+            for front in fronts:
                 # Whoever goes ahead of others does not wait for anybody.
                 turn.roles.append((front, await self._role(front, may_wait=not turn.writes)))
+        finally:
+            for front in fronts:
+                front.pending -= 1
+                front.left_at = self._clock()
 
     async def _role(self, front: _Front, *, may_wait: bool) -> Role:
-        front.pending += 1
-        try:
-            if may_wait and front.writing is None and not self._is_settled(front):
-                await self._sleep(GATHER_S)
-            while not front.is_never_kept:
-                now = self._clock()
-                if now < front.ready_until:
-                    return "reads"
-                if front.writing is None:
-                    return self._go_ahead(front, now)
-                if not may_wait or not await self._was_awaited(front.writing, front.hold_until, now):
-                    return "none"
-            return "none"
-        finally:
-            front.pending -= 1
-            front.left_at = self._clock()
+        while not front.is_never_kept:
+            now = self._clock()
+            if now < front.ready_until:
+                return "reads"
+            if front.writing is None:
+                return self._go_ahead(front, now)
+            if not may_wait or not await self._was_awaited(front.writing, front.hold_until, now):
+                return "none"
+        return "none"
 
     def _is_settled(self, front: _Front) -> bool:
         """Is it known already what becomes of a call with it?"""
         now = self._clock()
-        return front.is_never_kept or now < front.ready_until or front.pays(now)
+        is_known = front.is_never_kept or front.writing is not None
+        return is_known or now < front.ready_until or front.pays(now)
 
     def _go_ahead(self, front: _Front, now: float) -> Role:
         if not front.pays(now):

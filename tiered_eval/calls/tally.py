@@ -58,6 +58,9 @@ class CallTally:
         self.unknown_calls = 0
         self.coalesced = 0
         self._stored = 0
+        self._cache_reads = 0
+        self._cache_writes = 0
+        self._cache_saved = 0
         self._clock = clock
         self._open = 0
         self._opened_at = 0.0
@@ -94,6 +97,12 @@ class CallTally:
             line.input_tokens += input_share
             line.output_tokens += output_share
 
+    def note_front(self, usage: Usage, saved: int) -> None:
+        """The front of a prompt was read at the vendor, or written there; that saved so much, or cost so much more."""
+        self._cache_reads += usage.cache_read_tokens
+        self._cache_writes += usage.cache_write_tokens + usage.cache_write_long_tokens
+        self._cache_saved += saved
+
     def lose(self, heading: Heading, bound: int) -> None:
         """A call may have been billed."""
         self._line(heading)
@@ -126,6 +135,9 @@ class CallTally:
             reserved_usd=_usd(reserved),
             cap_usd=None if cap is None else _usd(cap),
             stored_usd=_usd(self._stored),
+            cache_read_tokens=self._cache_reads,
+            cache_write_tokens=self._cache_writes,
+            cache_saved_usd=_usd(self._cache_saved),
             calls=sum(line.calls for line in lines),
             from_store=sum(line.from_store for line in lines),
             unknown_calls=self.unknown_calls,

@@ -28,7 +28,7 @@ from tiered_eval.cli.output import complain, has_colour, log_to_stderr, say, say
 from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tiered_eval.config import Batch, Pack, RunConfig
+    from tiered_eval.config import Batch, Pack, PromptCache, RunConfig
     from tiered_eval.records import Report, Suite
 
 __all__ = ["run"]
@@ -43,6 +43,13 @@ __all__ = ["run"]
     type=click.Choice(["auto", "never", "always"]),
     help="Judge by the vendors' batches: half the price, within a day. auto: when --max-time is 2h or more "
     "(default: the suite's, else auto).",
+)
+@click.option(
+    "--prompt-cache",
+    type=click.Choice(["auto", "off"]),
+    default="auto",
+    show_default=True,
+    help="Let vendors keep the front of prompts ready for the next call. auto: where that is cheaper.",
 )
 @click.option(
     "--max-cost",
@@ -148,6 +155,7 @@ def _config_from(
     prices: Path | None,
     pack: Pack | None,
     batch: Batch | None,
+    prompt_cache: PromptCache,
     max_cost: Decimal | None,
     max_time: float | None,
     gate: str | None,
@@ -171,6 +179,7 @@ def _config_from(
         embedder=embedder,
         pack=pack,
         batch=batch,
+        prompt_cache=prompt_cache,
         max_cost_usd=max_cost,
         max_time_s=max_time,
         concurrency=concurrency,

@@ -119,6 +119,12 @@ class Spend:
     """What the expectations decided without a call would have cost at the judge (an estimate)."""
     stored_usd: Decimal = Decimal(0)
     """What the replies taken from the store had cost when they were bought."""
+    cache_read_tokens: int = 0
+    """Of prompts whose front the vendor had kept."""
+    cache_write_tokens: int = 0
+    """Of fronts that the vendor was paid to keep."""
+    cache_saved_usd: Decimal = Decimal(0)
+    """What the same calls would have cost had no front been kept, less what they cost; below 0 where it did not pay."""
     calls: int = 0
     from_store: int = 0
     unknown_calls: int = 0

@@ -76,6 +76,9 @@ def _head(spending: Spending) -> str:
         f"from store  {plural(total.from_store, 'answer')} that had cost {usd(total.stored_usd)}",
         f"avoided     about {usd(total.avoided_usd)} by checks that need no model",
     ]
+    if saved := total.cache_saved_usd:
+        came_to = f"{usd(saved)} saved" if saved > 0 else f"{usd(-saved)} more than it saved"
+        lines.append(f"caching     {came_to} by fronts of prompts that vendors kept")
     if spending.not_kept:
         lines.append(
             f"            {plural(spending.not_kept, 'run')} without a kept report: "

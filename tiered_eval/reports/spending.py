@@ -41,6 +41,8 @@ class Line:
     """What those had cost when they were bought."""
     avoided_usd: Decimal = Decimal(0)
     """What was decided without a call would have cost at the judge: an estimate."""
+    cache_saved_usd: Decimal = Decimal(0)
+    """By fronts of prompts that vendors kept ready; below 0 where that did not pay."""
     batched: int = 0
     retried: int = 0
     unpriced: int = 0
@@ -172,6 +174,7 @@ def _add_report(report: Report, total: Line, sums: dict[str, dict[str, Line]]) -
     for line in (total, *(_line(sums, heading, name) for heading, name in whole.items())):
         line.from_store += spend.from_store
         line.stored_usd += spend.stored_usd
+        line.cache_saved_usd += spend.cache_saved_usd
         line.avoided_usd += avoided
     for heading, parts in (("tier", spend.by_tier), ("model", spend.by_model), ("kind", spend.by_kind)):
         for part in parts:

@@ -136,6 +136,8 @@ def spend_lines(spend: Spend) -> Iterator[str]:
     if spend.stored_usd:
         calls += f" (bought earlier for {usd(spend.stored_usd)})"
     yield calls
+    if spend.cache_read_tokens or spend.cache_write_tokens:
+        yield cache_line(spend)
     if spend.avoided_usd is not None:
         yield f"about {usd(spend.avoided_usd)} avoided by checks that need no judge"
     if spend.ledger_settled_usd != spend.settled_usd or spend.ledger_unknown_usd != spend.unknown_usd:
@@ -143,6 +145,16 @@ def spend_lines(spend: Spend) -> Iterator[str]:
             f"{usd(spend.ledger_settled_usd)} settled and {usd(spend.ledger_unknown_usd)} unknown "
             "in this home so far, all runs together"
         )
+
+
+def cache_line(spend: Spend) -> str:
+    """What the fronts of prompts came to that vendors kept ready."""
+    saved = spend.cache_saved_usd
+    came_to = f"saved {usd(saved)}" if saved >= 0 else f"cost {usd(-saved)} more than it saved"
+    return (
+        f"prompt caching {came_to} ({spend.cache_read_tokens:,} tokens read, "
+        f"{spend.cache_write_tokens:,} written)"
+    )
 
 
 def headings_line(lines: Sequence[SpendLine]) -> str:
