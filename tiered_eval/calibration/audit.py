@@ -166,10 +166,18 @@ class AuditDraw:
             heapq.heappop(self._nearest)
         return False
 
+    @property
+    def missing(self) -> int:
+        """Audits that are missing to the least number so far."""
+        return max(0, self._least - self.drawn)
+
+    def is_spare(self, id: str) -> bool:
+        """Was it not chosen, but would be among those that :meth:`top_up` names if the run ended now?"""
+        return any(id == spare for _, spare in sorted(self._nearest, reverse=True)[: self.missing])
+
     def top_up(self) -> list[str]:
         """Ids of those that were not chosen and must be, so that the run has its least number of audits."""
-        missing = max(0, self._least - self.drawn)
-        chosen = [id for _, id in sorted(self._nearest, reverse=True)[:missing]]
+        chosen = [id for _, id in sorted(self._nearest, reverse=True)[: self.missing]]
         self.drawn += len(chosen)
         return chosen
 

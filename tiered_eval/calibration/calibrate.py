@@ -16,6 +16,7 @@ from tiered_eval.calibration.binomial import upper_bound
 from tiered_eval.calibration.certificate import ANY_KIND, Certificate, Grant
 from tiered_eval.calibration.certify import Certified, certify
 from tiered_eval.calibration.design import Design, build_design, levels_of, route_at
+from tiered_eval.calibration.drift import spread
 from tiered_eval.calibration.labels import Label, Roles, TierSpec, assign_roles, human_disagreement
 from tiered_eval.calibration.path import Path, plan_path
 from tiered_eval.calibration.promise import Promise
@@ -97,7 +98,16 @@ def calibrate(
         fingerprints=dict(fingerprints or {}),
         created=created,
         refusal=refusal,
+        q_mix=_q_mix(design, roles.certification),
     )
+
+
+def _q_mix(design: Design, labels: Sequence[Label]) -> tuple[float, ...]:
+    """How the first tier sees the certification labels; runs are compared with it."""
+    if not design.weights:
+        return ()
+    first = design.weights[0]
+    return spread(first.q(label.kind, label.scores) for label in labels if label.kind in first.by_kind)
 
 
 def forecast(

@@ -9,6 +9,7 @@ Written by :mod:`tiered_eval.calibration.calibrate`, applied by :mod:`tiered_eva
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -87,6 +88,14 @@ class Certificate:
     """Time of calibration, ISO 8601."""
     refusal: str | None = None
     """Why nothing was tested at all."""
+    q_mix: tuple[float, ...] = ()
+    """How the first early tier's probabilities are spread over the certification labels, in equal steps from 0 to 1."""
+
+    @property
+    def name(self) -> str:
+        """What its audits are kept under: the day it was made, and a digest of all that it says."""
+        text = json.dumps(_as_json(self), sort_keys=True)
+        return f"{self.created[:10]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
     @property
     def is_certified(self) -> bool:
@@ -152,6 +161,7 @@ def _as_json(certificate: Certificate) -> dict[str, Any]:
         "n_cert": certificate.n_cert,
         "n_cases": certificate.n_cases,
         "kind_mix": dict(certificate.kind_mix),
+        "q_mix": list(certificate.q_mix),
         "fingerprints": dict(certificate.fingerprints),
         "seed": promise.seed,
         "created": certificate.created,
@@ -164,6 +174,7 @@ def _certificate_from(data: Mapping[str, Any]) -> Certificate:
         promise=Promise(**data["options"]),
         design=design_from_json(data["design"]),
         design_source=data["design_source"],
+        q_mix=tuple(data.get("q_mix", ())),  # certificates of the first releases have none
         grants=tuple(
             Grant(
                 **{

@@ -10,18 +10,27 @@ difference. Falling back to thresholds that nobody tested would be a promise bro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from tiered_eval.calibration.audit import audit_line, kind_warning
 from tiered_eval.calibration.certificate import Certificate, load_certificate
 from tiered_eval.calibration.collecting import EMBEDDING_SCORE, embedding_score, run_fingerprints
 from tiered_eval.calibration.decider import CertifiedDecider, Decision
+from tiered_eval.calibration.drift import DRIFT_BINS, drift_warning
 from tiered_eval.calibration.features import FreeScores
-from tiered_eval.errors import EmbedderMissing
+from tiered_eval.calibration.wording import certified_line
+from tiered_eval.errors import ConfigError, EmbedderMissing, LedgerError
 from tiered_eval.profiles import Profile
-from tiered_eval.records import Expectation
+from tiered_eval.records import CertificateUse, Expectation
+from tiered_eval.runner.audits import Audits
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
+
+if TYPE_CHECKING:
+    from tiered_eval.runner.services import RunServices
 
 __all__ = ["CertifiedChecks", "Scores", "certificate_for"]
 
@@ -43,24 +52,29 @@ def certificate_for(suite: Path | None, chosen: Path | None) -> Path | None:
 class CertifiedChecks:
     """Decides by one certificate. Decides nothing before :meth:`begin` has compared its fingerprints."""
 
-    def __init__(self, certificate: Certificate, profile: Profile) -> None:
+    def __init__(self, certificate: Certificate, profile: Profile, *, seed: int = 0) -> None:
         self.void: tuple[str, ...] = ("its fingerprints were not compared yet",)
+        self.audits = Audits(certificate, seed=seed)
         self._certificate = certificate
+        self.early = 0
+        """Verdicts that it gave in this run, those that were audited after included."""
+        self._kinds: Counter[str] = Counter()
+        self._q = Counter[int]()
         self._free = FreeScores(profile)
         self._decider: CertifiedDecider | None = None
         self._later = tuple(tier for tier in certificate.fingerprints if tier != FREE_TIER)
 
     @classmethod
-    def load(cls, path: Path, profile: Profile) -> CertifiedChecks:
+    def load(cls, path: Path, profile: Profile, *, seed: int = 0) -> CertifiedChecks:
         """Read a certificate.
 
         Raises:
             ConfigError: the file is none.
         """
-        return cls(load_certificate(path), profile)
+        return cls(load_certificate(path), profile, seed=seed)
 
-    async def begin(self, services: Services) -> None:
-        """Compare the certificate with this run; the embedder is opened where the certificate rests on one."""
+    async def begin(self, services: RunServices) -> None:
+        """Compare the certificate with this run and its earlier audits; the embedder is opened where it rests on one."""
         embedder_id = None
         if EMBEDDING_TIER in self._later:
             try:
@@ -70,15 +84,73 @@ class CertifiedChecks:
                 pass  # its fingerprint is absent then, which voids the certificate
         self._decider = CertifiedDecider(self._certificate, run_fingerprints(embedder_id, {}))
         self.void = self._decider.void
+        if self.void or not self._certificate.is_certified:
+            return
+        try:
+            self.audits.begin(await services.ledger(make=False), has_judge=bool(services.judges))
+        except LedgerError as error:
+            self.void = (str(error),)
+
+    async def end(self, services: RunServices) -> None:
+        """Note what the audits of this run came to. May be called twice."""
+        if not self.audits.has_news:
+            return
+        try:
+            ledger = await services.ledger(make=True)
+        except (ConfigError, LedgerError) as error:
+            self.audits.trouble = str(error)
+            return
+        if ledger is not None:
+            self.audits.note(ledger)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the report must say: why a void certificate decided nothing, or that it certifies nothing."""
+        """What the report must say: why it decided nothing, and what speaks against trusting what it decided."""
         if self.void:
             return (f"the certificate is void, and what it covers went to the judge: {'; '.join(self.void)}",)
         if not self._certificate.is_certified:
             return ("the certificate certifies nothing: all that it covers went to the judge",)
-        return ()
+        return tuple(self._doubts())
+
+    def _doubts(self) -> Iterator[str]:
+        audits = self.audits
+        if audits.state is not None and audits.is_stale:
+            yield f"ALARM: the certificate has gone stale {_since(audits)}: {audit_line(audits.state)}"
+        if audits.allowed is None and audits.made:
+            yield (
+                "audits cannot raise an alarm: the certificate does not know how often early verdicts and the top judge "
+                "differed when it was made; calibrate with labels that the judge has judged as well (--top)"
+            )
+        if audits.trouble is not None:
+            yield f"the audits of this run could not be noted: {audits.trouble}"
+        yield from filter(None, (kind_warning(self._certificate.kind_mix, self._kinds), self._drift()))
+
+    def _drift(self) -> str | None:
+        return drift_warning(self._certificate.q_mix, [self._q[place] for place in range(DRIFT_BINS)])
+
+    @property
+    def is_doubted(self) -> bool:
+        """Has it gone stale in this run, after it had decided something?"""
+        return self.audits.is_stale and self.early > 0
+
+    @property
+    def use(self) -> CertificateUse:
+        """What it did in this run, for the report."""
+        state, audits = self.audits.state, self.audits
+        return CertificateUse(
+            name=audits.name,
+            promise=tuple(certified_line(self._certificate, grant) for grant in self._certificate.grants),
+            void=self.void,
+            covered=self._kinds.total(),
+            early=self.early,
+            audited=audits.made,
+            differing=audits.differing,
+            audits_ever=state.audits if state is not None else 0,
+            differing_ever=state.disagreements if state is not None else 0,
+            allowed=audits.allowed,
+            alarm_level=state.capital if state is not None else None,
+            is_stale=audits.is_stale,
+        )
 
     @property
     def asks_embedder(self) -> bool:
@@ -90,7 +162,13 @@ class CertifiedChecks:
 
     def scores(self, expectation: Expectation, subject: Subject) -> Scores:
         """Every free score."""
-        return self._free.of(expectation, subject)
+        scores = self._free.of(expectation, subject)
+        self._kinds[expectation.kind] += 1
+        if self._decider is not None and not self.void:
+            first = self._decider.probability(expectation.kind, scores, ahead=self._later)
+            if first is not None:
+                self._q[min(int(first * DRIFT_BINS), DRIFT_BINS - 1)] += 1
+        return scores
 
     async def with_embedding(
         self, scores: Scores, expectation: Expectation, subject: Subject, services: Services
@@ -105,7 +183,11 @@ class CertifiedChecks:
     def decide(self, expectation: Expectation, scores: Scores, *, has_embedding: bool) -> Decision | None:
         """An early verdict about "met", or None: it climbs."""
         assert self._decider is not None, "begin was awaited"
-        return self._decider.decide(expectation.kind, scores, ahead=self._ahead(has_embedding))
+        if self.void or self.audits.is_stale:
+            return None
+        decision = self._decider.decide(expectation.kind, scores, ahead=self._ahead(has_embedding))
+        self.early += decision is not None
+        return decision
 
     def probability(self, expectation: Expectation, scores: Scores, *, has_embedding: bool) -> float | None:
         """Probability that the expectation is met, as far as the scores tell."""
@@ -116,3 +198,9 @@ class CertifiedChecks:
 
     def _ahead(self, has_embedding: bool) -> Sequence[str]:
         return tuple(tier for tier in self._later if not (has_embedding and tier == EMBEDDING_TIER))
+
+
+def _since(audits: Audits) -> str:
+    if audits.was_stale:
+        return "in an earlier run, and what it covers went to the judge"
+    return "in this run: early verdicts of this run are in doubt, what came after them went to the judge"

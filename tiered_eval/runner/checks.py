@@ -7,23 +7,27 @@ has to ask a model.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 from tiered_eval.calibration.decider import Decision
 from tiered_eval.catalogue.people import MANUAL
+from tiered_eval.errors import TieredEvalError
 from tiered_eval.people import HumanVerdicts
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Tier, Verdict
 from tiered_eval.records.making import maker
 from tiered_eval.router import Route, RouteStep, route
+from tiered_eval.runner.audits import Audit
 from tiered_eval.runner.certified import CertifiedChecks, Scores
+from tiered_eval.runner.hooks import HookStep, ask_first, processed
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import AskingScorer, Scorer, Services
 from tiered_eval.text.subject import Subject
 
-__all__ = ["Checker", "Leftover", "OpenExpectation", "combined", "failed_check", "not_judged"]
+__all__ = ["Checker", "Leftover", "OpenExpectation", "combined", "failed_check", "failure_of", "not_judged"]
 
 Leftover: TypeAlias = Any
 """One of the literals of ``Verdict.leftover``."""
@@ -49,6 +53,12 @@ class OpenExpectation:
     """Why a step was passed over (no embedder, no judge), if one was."""
     scores: Scores | None = None
     """What a certificate goes by; None where no certificate covers the expectation."""
+    audit: Audit | None = None
+    """Set where it has its verdict, and the judge is asked to check it."""
+
+    def left(self, verdict: Verdict) -> Verdict:
+        """What it ends with where its step was not made, or failed: an audit takes no verdict away."""
+        return verdict if self.audit is None else self.audit.stands(verdict)
 
 
 class Checker:
@@ -85,19 +95,34 @@ class Checker:
     def begin(self, expectation: Expectation, subject: Subject) -> Verdict | OpenExpectation:
         """Make the free checks of an expectation, until one settles it, people have, or one must ask."""
         chosen = route(expectation)
+        whole, shown = subject, processed(expectation, subject)
+        if isinstance(shown, Outcome):
+            return _decided_by_hook("post_process", expectation, subject, shown, ())
+        subject = shown
         begun: Verdict | OpenExpectation | None = None
-        if self._certified is not None and self._certified.covers(expectation):
+        if self._certified is not None and self._covers(expectation, self._certified):
             begun = self._certified_start(expectation, subject, chosen, self._certified)
         if begun is None:
             begun = self._free_steps(expectation, subject, chosen, 0, (), None)
-        if self._people is None or (isinstance(begun, Verdict) and begun.is_decided):
+        is_settled = begun.is_decided if isinstance(begun, Verdict) else begun.audit is not None
+        if self._people is None or is_settled:
             return begun
-        return self._people.find(subject.case, expectation, trail=begun.trail) or begun
+        return self._people.find(whole.case, expectation, trail=begun.trail) or begun
+
+    @staticmethod
+    def _covers(expectation: Expectation, certified: CertifiedChecks) -> bool:
+        """Is it under a certificate? What a hook may decide before the judge, no certificate knows of."""
+        is_asked_first = expectation.hooks is not None and expectation.hooks.pre_judge is not None
+        return not is_asked_first and certified.covers(expectation)
 
     def glance(self, expectation: Expectation, subject: Subject) -> Verdict | OpenExpectation:
         """As :meth:`begin`, without any consequence; what a certificate may decide is left open."""
         chosen = route(expectation)
-        if self._certified is not None and self._certified.covers(expectation):
+        shown = processed(expectation, subject)
+        if isinstance(shown, Outcome):
+            return _decided_by_hook("post_process", expectation, subject, shown, ())
+        subject = shown
+        if self._certified is not None and self._covers(expectation, self._certified):
             return OpenExpectation(expectation, subject, chosen, 0, ())
         begun = self._free_steps(expectation, subject, chosen, 0, (), None)
         if self._people is None or (isinstance(begun, Verdict) and begun.is_decided):
@@ -113,7 +138,13 @@ class Checker:
         scorer = self.asking_scorer(opened)
         if self._certified is not None and opened.scores is not None and scorer.tier == "embedding":
             return await self._certified_embedding(opened, opened.scores, services, self._certified)
-        return self.resume(opened, await scorer.ask(opened.expectation, opened.subject, services))
+        subject = opened.subject
+        if scorer.tier == "judge" and opened.expectation.hooks is not None:
+            shown = await ask_first(opened.expectation, subject)
+            if isinstance(shown, Outcome):
+                return _decided_by_hook("pre_judge", opened.expectation, subject, shown, opened.trail)
+            subject = shown
+        return self.resume(opened, await scorer.ask(opened.expectation, subject, services))
 
     def _certified_start(
         self, expectation: Expectation, subject: Subject, chosen: Route, certified: CertifiedChecks
@@ -126,7 +157,7 @@ class Checker:
         scores = certified.scores(expectation, subject)
         decision = certified.decide(expectation, scores, has_embedding=not has_step)
         if decision is not None:
-            return _certified_verdict(expectation, subject, decision, ())
+            return self._early(expectation, subject, chosen, decision, (), scores)
         entry = Step("certificate", "coverage", "unsure", "the free scores do not suffice for its promise")
         following = names.index("semantic" if has_step else "judge")
         return OpenExpectation(expectation, subject, chosen, following, (entry,), None, scores)
@@ -138,15 +169,40 @@ class Checker:
         scores = await certified.with_embedding(scores, expectation, subject, services)
         decision = certified.decide(expectation, scores, has_embedding=True)
         if decision is not None:
-            return _certified_verdict(expectation, subject, decision, opened.trail)
+            return self._early(expectation, subject, opened.route, decision, opened.trail, scores)
         entry = Step("certificate", "embedding", "unsure", "the embedding does not suffice for its promise")
         following = [step.scorer for step in opened.route.steps].index("judge")
         return OpenExpectation(
             expectation, subject, opened.route, following, (*opened.trail, entry), opened.leftover, scores
         )
 
+    def _early(
+        self,
+        expectation: Expectation,
+        subject: Subject,
+        chosen: Route,
+        decision: Decision,
+        trail: tuple[Step, ...],
+        scores: Scores,
+    ) -> Verdict | OpenExpectation:
+        """A certified verdict; where its audit is drawn, it goes to the judge as well."""
+        assert self._certified is not None, "it decided"
+        verdict = _certified_verdict(expectation, subject, decision, trail)
+        audit = self._certified.audits.find_turn(verdict, expectation, subject)
+        if audit is None:
+            return verdict
+        entry = Step(
+            "certificate", _TIER_OF_CERTIFIED[decision.tier], decision.state, verdict.reason, decision.q
+        )
+        following = [step.scorer for step in chosen.steps].index("judge")
+        return OpenExpectation(expectation, subject, chosen, following, (*trail, entry), None, scores, audit)
+
     def resume(self, opened: OpenExpectation, outcome: Outcome) -> Verdict | OpenExpectation:
         """Take what the asking step said, and go on with the route."""
+        begun = self._resumed(opened, outcome)
+        return begun if opened.audit is None else opened.audit.settle(begun)
+
+    def _resumed(self, opened: OpenExpectation, outcome: Outcome) -> Verdict | OpenExpectation:
         step = opened.route.steps[opened.next_step]
         scorer, _ = self._scorer(step.scorer)
         expectation, subject = opened.expectation, opened.subject
@@ -154,12 +210,13 @@ class Checker:
             # A judge is asked the whole claim, must-not-contain included; what not- means it is not told.
             is_whole = getattr(scorer, "judges_whole", False)
             inverted = expectation.negated if is_whole else expectation.is_negative
-            verdict = _verdict(expectation, subject, scorer, outcome, opened.trail, inverted)
+            trail = (*opened.trail, *outcome.trail)
+            verdict = _verdict(expectation, subject, scorer, outcome, trail, inverted)
             if self._certified is None or opened.scores is None:
                 return verdict
             q = self._certified.probability(expectation, opened.scores, has_embedding=True)
             return replace(verdict, q=q)
-        trail = (*opened.trail, _entry(step, scorer, outcome))
+        trail = (*opened.trail, *outcome.trail, _entry(step, scorer, outcome))
         return self._free_steps(
             expectation, subject, opened.route, opened.next_step + 1, trail, opened.leftover
         )
@@ -170,7 +227,7 @@ class Checker:
         scorer, _ = self._scorer(step.scorer)
         entry = Step(step.scorer, scorer.tier, "skipped", reason)
         trail = (*opened.trail, entry)
-        return self._free_steps(
+        begun = self._free_steps(
             opened.expectation,
             opened.subject,
             opened.route,
@@ -178,6 +235,7 @@ class Checker:
             trail,
             leftover or opened.leftover,
         )
+        return begun if opened.audit is None else opened.audit.settle(begun)
 
     def _free_steps(
         self,
@@ -270,6 +328,16 @@ def failed_check(
     )
 
 
+def failure_of(error: BaseException) -> Failure:
+    """What is kept of an exception; the traceback only where it was not raised on purpose."""
+    expected = isinstance(error, TieredEvalError)
+    return Failure(
+        type=type(error).__name__,
+        message=str(error),
+        traceback=None if expected else "".join(traceback.format_exception(error)),
+    )
+
+
 def _score(outcome: Outcome) -> float:
     return outcome.score if outcome.score is not None else 0.0
 
@@ -280,13 +348,13 @@ def _turned(score: float | None) -> float | None:
 
 
 def _entry(step: RouteStep, scorer: Scorer, outcome: Outcome) -> Step:
-    return Step(step.scorer, scorer.tier, outcome.state, outcome.reason, outcome.score)
+    return Step(step.scorer, scorer.tier, outcome.state, outcome.reason, outcome.score, outcome.model)
 
 
 def _verdict(
     expectation: Expectation,
     subject: Subject,
-    scorer: Scorer,
+    scorer: Scorer | HookStep,
     outcome: Outcome,
     trail: tuple[Step, ...],
     inverted: bool,
@@ -314,6 +382,13 @@ def _verdict(
         from_store=outcome.from_store,
         metrics=outcome.metrics,
     )
+
+
+def _decided_by_hook(
+    stage: str, expectation: Expectation, subject: Subject, outcome: Outcome, trail: tuple[Step, ...]
+) -> Verdict:
+    """What a hook decides holds as it stands: it knows nothing of ``not-``."""
+    return _verdict(expectation, subject, HookStep(name=stage), outcome, trail, inverted=False)
 
 
 _TIER_OF_CERTIFIED: dict[str, Tier] = {"free": "coverage", "embedding": "embedding"}

@@ -11,32 +11,38 @@ from __future__ import annotations
 
 import asyncio
 import time
-import traceback
 import uuid
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Any
 
+from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import (
     BudgetExceeded,
     ConfigError,
+    CutShort,
     DeadlineReached,
     EmbedderMissing,
     JudgeMissing,
     NotKept,
-    TieredEvalError,
 )
 from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
-from tiered_eval.records import Case, CaseResult, Expectation, Failure, Match, Suite, Value, Verdict
+from tiered_eval.records import Case, CaseResult, Expectation, Match, Suite, Tier, Value, Verdict
 from tiered_eval.runner.certified import CertifiedChecks, certificate_for
-from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, not_judged
+from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, failure_of, not_judged
 from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window
 from tiered_eval.runner.services import RunServices, open_services
+from tiered_eval.runner.turns import HOLD_S, Order, Turns
+from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import Services
-from tiered_eval.suite.single import read_expectation
+from tiered_eval.suite.own_scorers import own_catalogue
+from tiered_eval.suite.single import read_cases, read_expectation, reader_for
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Evaluator", "StopReason", "new_run_id"]
@@ -65,7 +71,7 @@ class Evaluator:
         suite: gives the settings that ``config`` leaves open, and the place of the home folder.
         services: what asking scorers use; made from ``config`` where None. Tests hand in their own.
         profile: thresholds; the shipped ones where None.
-        checker: makes the free checks; made from ``profile`` where None.
+        checker: makes the free checks; made from ``profile`` where None. Cases are not read again for another's checker.
         clock: seconds that only go forward.
     """
 
@@ -89,8 +95,14 @@ class Evaluator:
         self.profile_name = profile.name
         home = self.config.home
         self.certified = _certified(self.config, suite, profile)
+        shipped = suite.catalogue if suite is not None else None
+        self.catalogue = own_catalogue(scorers=self.config.scorers, base=shipped or CATALOGUE)
+        self._reader = None if checker else reader_for(self.catalogue)
         self._checker = checker or Checker(
-            profile, people=None if home is None else verdicts_for(home), certified=self.certified
+            profile,
+            partial(load_scorer, catalogue=self.catalogue),
+            people=None if home is None else verdicts_for(home),
+            certified=self.certified,
         )
         self._clock = clock
         self._deadline = None if self.config.max_time_s is None else clock() + self.config.max_time_s
@@ -133,6 +145,7 @@ class Evaluator:
             is_cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
             await self._group.__aexit__(*((kind, error, where) if is_cancelled else (None, None, None)))
         finally:
+            await self.note_audits()
             if self._owns_services and self.services is not None:
                 await self.services.aclose()
 
@@ -161,19 +174,27 @@ class Evaluator:
         Raises:
             SuiteError: the expectation is not one (unknown kind, scorer or option, empty value).
         """
-        expectation = read_expectation(kind, value, match=match, options=options)
+        expectation = read_expectation(kind, value, match=match, options=options, reader=self._reader)
         case = Case(
             id=case_id, response=response, input=input, fields=fields or {}, expectations=(expectation,)
         )
-        result = await self.score(case)
+        result = await self._score(case)
         return result.verdicts[0]
 
     async def score(self, case: Case) -> CaseResult:
         """Check every expectation of one case.
 
         Raises:
+            SuiteError: the case is wrong; it is read as if a suite's author had written it.
             ConfigError: this is not inside the evaluator's block, or in another event loop.
         """
+        [checked] = self._cases_of([case])
+        return await self._score(checked)
+
+    def _cases_of(self, given: Iterable[Case]) -> Iterable[Case]:
+        return given if self._reader is None else read_cases(given, reader=self._reader)
+
+    async def _score(self, case: Case) -> CaseResult:
         self._check_open()
         settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -191,24 +212,32 @@ class Evaluator:
         return opened.result()
 
     async def stream(
-        self, cases: Iterable[Case], *, services: Services | None = None
+        self,
+        cases: Iterable[Case],
+        *,
+        are_read: bool = False,
+        services: Services | None = None,
+        order: Order | None = None,
     ) -> AsyncIterator[CaseResult]:
         """Check cases as they are read; results come as they settle, each with its ``index``.
 
         Reading pauses while too many cases wait, so memory stays flat. ``services`` are asked instead of the run's own.
+        With an ``order`` the judge is asked when all its questions are known, in the order that is drawn there.
+        ``are_read`` says that the cases are of a loaded suite, where nothing is wrong with any of them.
 
         Raises:
-            ConfigError: as :meth:`score`.
+            SuiteError, ConfigError: as :meth:`score`; a case that is wrong ends the stream when it is read.
         """
         self._check_open()
-        window = Window()
-        clock = self._clock
+        window, clock = Window(), self._clock
+        turns = self._turns_for(order)
         turn_ends = clock() + TURN_S
         try:
-            for index, case in enumerate(cases):
+            for index, case in enumerate(cases if are_read else self._cases_of(cases)):
                 opened = self._begin(index, case, window.close)
                 opened.services = services
                 if opened.jobs:
+                    opened.turns = turns
                     window.open(opened)
                     await self._enqueue(opened)
                 else:
@@ -216,10 +245,14 @@ class Evaluator:
                 if clock() > turn_ends:
                     await asyncio.sleep(0)
                     turn_ends = clock() + TURN_S
+                if turns is not None:
+                    turns.look(is_full=window.is_full)
                 while window.is_full and not window.closed:
                     await window.next_closed()
                 while window.closed:
                     yield window.closed.popleft().result()
+            if turns is not None:
+                turns.end_of_reading()
             while window.waiting or window.closed:
                 if not window.closed:
                     await window.next_closed()
@@ -248,6 +281,11 @@ class Evaluator:
     def stop(self, reason: StopReason) -> None:
         """Begin nothing more: whatever has not begun becomes ``not-judged``. Calls in flight may still end."""
         self._stop = self._stop or reason
+
+    async def note_audits(self) -> None:
+        """Write down what the audits of the certificate came to, if there were any. May be called again."""
+        if self.certified is not None and self.services is not None:
+            await self.certified.end(self.services)
 
     async def abandon(self) -> None:
         """Cancel the calls in flight; their expectations become ``not-judged``, their money ``unknown``."""
@@ -291,7 +329,7 @@ class Evaluator:
             try:
                 begun = begin(expectation, subject)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a scorer's own fault is an error verdict
-                begun = failed_check(expectation, case.id, _failure(error))
+                begun = failed_check(expectation, case.id, failure_of(error))
             if isinstance(begun, Verdict):
                 verdicts.append(begun)
             else:
@@ -306,7 +344,46 @@ class Evaluator:
             self.open_jobs += 1
             await self._put(job)
 
+    def _turns_for(self, order: Order | None) -> Turns | None:
+        """Where a stream's questions are held back, if any have to be."""
+        if order is None and self.certified is None:
+            return None
+        limit = self.config.max_time_s
+        hold_s = HOLD_S if limit is None else min(HOLD_S, limit / 10)
+        turns = Turns(order, hold_s=hold_s, give_back=self._stand, clock=self._clock)
+        self._workers.add(self._group.create_task(self._feed(turns)))
+        return turns
+
+    async def _feed(self, turns: Turns) -> None:
+        """Let what was held back go on, in its order; cancelled when the evaluator ends."""
+        batch: deque[Job] = deque()
+        try:
+            while True:
+                batch.extend(await turns.next_batch())
+                while batch:
+                    await self._line_up(batch.popleft())
+        finally:
+            for job in (*batch, *turns.drain()):
+                self._leave(job)
+
     async def _put(self, job: Job) -> None:
+        """Let a job wait for its turn, where it has to, and for a worker of its tier."""
+        turns, audit = job.owner.turns, job.opened.audit
+        if turns is not None and not self._is_abandoned:
+            if turns.keeps(job, self._checker.asking_scorer(job.opened).tier):
+                return
+        elif audit is not None and audit.slot is None:
+            self._stand(job)
+            return
+        await self._line_up(job)
+
+    def _stand(self, job: Job) -> None:
+        """End an audit that is not needed."""
+        assert job.opened.audit is not None, "only an audit has a verdict already"
+        self.open_jobs -= 1
+        job.settle(job.opened.audit.early)
+
+    async def _line_up(self, job: Job) -> None:
         """Let a job wait for a worker of its tier; it is left over where none will come any more."""
         try:
             await self._queue_of(job).put(job)
@@ -334,13 +411,14 @@ class Evaluator:
             workers = at_once or self.services.open_at_once(scorer.tier)
             queue = self._queues[lane] = asyncio.Queue(maxsize=2 * workers)
             for _ in range(0 if self._is_abandoned else workers):
-                self._workers.add(self._group.create_task(self._work(queue)))
+                self._workers.add(self._group.create_task(self._work(queue, scorer.tier)))
         return queue
 
-    async def _work(self, queue: asyncio.Queue[Job]) -> None:
+    async def _work(self, queue: asyncio.Queue[Job], tier: Tier) -> None:
         """Take jobs for ever; cancelled when the evaluator ends."""
         while True:
             job = await queue.get()
+            turns = job.owner.turns
             try:
                 begun = await self._ask(job)
             except asyncio.CancelledError:
@@ -352,6 +430,8 @@ class Evaluator:
             else:
                 job.opened = begun
                 await self._put(job)
+            if turns is not None and tier == "embedding":
+                turns.passed()
 
     async def _ask(self, job: Job) -> Verdict | OpenExpectation:
         """Make the asking step of a job, and the free ones after it."""
@@ -359,8 +439,8 @@ class Evaluator:
         expectation = opened.expectation
         reason = "interrupted" if job.owner.is_unwanted else self.stopped
         if reason is not None:
-            return not_judged(
-                expectation, case_id, leftover=reason, reason=STOPPED[reason], trail=opened.trail
+            return opened.left(
+                not_judged(expectation, case_id, leftover=reason, reason=STOPPED[reason], trail=opened.trail)
             )
         try:
             return await self._answer(opened, job.owner.services)
@@ -369,9 +449,9 @@ class Evaluator:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
-            return failed_check(expectation, case_id, _failure(error), trail=opened.trail)
+            return opened.left(failed_check(expectation, case_id, failure_of(error), trail=opened.trail))
         except (Exception, SystemExit) as error:  # noqa: BLE001  # an outage or a scorer's own fault: never a fail
-            return failed_check(expectation, case_id, _failure(error), trail=opened.trail)
+            return opened.left(failed_check(expectation, case_id, failure_of(error), trail=opened.trail))
 
     async def _answer(self, opened: OpenExpectation, services: Services | None) -> Verdict | OpenExpectation:
         """Let the asking scorer speak, or pass over it where it could not look by design."""
@@ -379,9 +459,21 @@ class Evaluator:
         assert services is not None, "use the evaluator as an async context manager"
         try:
             return await self._checker.ask(opened, services)
+        except CutShort as cut:
+            # What the earlier stages of a judge had said stays in the trail, and is no verdict.
+            told = replace(opened, trail=(*opened.trail, *cut.trail))
+            if isinstance(cut.error, tuple(_PASSED_OVER)):
+                return self._passed_over(told, cut.error)
+            failure = failure_of(cut.error)
+            return told.left(
+                failed_check(told.expectation, told.subject.case.id, failure, trail=told.trail)
+            )
         except tuple(_PASSED_OVER) as error:
-            leftover = next(left for kind, left in _PASSED_OVER.items() if isinstance(error, kind))
-            return self._checker.skip(opened, str(error), leftover)
+            return self._passed_over(opened, error)
+
+    def _passed_over(self, opened: OpenExpectation, error: Exception) -> Verdict | OpenExpectation:
+        leftover = next(left for kind, left in _PASSED_OVER.items() if isinstance(error, kind))
+        return self._checker.skip(opened, str(error), leftover)
 
     def _end_workers(self) -> set[asyncio.Task[None]]:
         """Cancel the workers, and settle what no worker has taken as left over."""
@@ -401,19 +493,9 @@ class Evaluator:
 
 def _certified(config: RunConfig, suite: Suite | None, profile: Profile) -> CertifiedChecks | None:
     path = certificate_for(suite.path if suite is not None else None, config.certificate)
-    return None if path is None else CertifiedChecks.load(path, profile)
+    return None if path is None else CertifiedChecks.load(path, profile, seed=config.seed)
 
 
 def new_run_id() -> str:
     """A name that sorts by time and is told apart from others of the same second."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
-
-
-def _failure(error: BaseException) -> Failure:
-    """What is kept of an exception; the traceback only where it was not raised on purpose."""
-    expected = isinstance(error, TieredEvalError)
-    return Failure(
-        type=type(error).__name__,
-        message=str(error),
-        traceback=None if expected else "".join(traceback.format_exception(error)),
-    )

@@ -10,12 +10,15 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tiered_eval.aggregate import case_result
 from tiered_eval.records import Case, CaseResult, Verdict
 from tiered_eval.runner.checks import OpenExpectation, not_judged
 from tiered_eval.scorers.base import Services
+
+if TYPE_CHECKING:
+    from tiered_eval.runner.turns import Turns
 
 __all__ = ["OPEN_CASES", "STOPPED", "Job", "OpenCase", "StopReason", "Window"]
 
@@ -42,6 +45,8 @@ class OpenCase:
     jobs: list[Job]
     waiting: int
     done: Callable[[OpenCase], None]
+    turns: Turns | None = None
+    """Where its jobs may have to wait for their turn."""
     services: Services | None = None
     """Asked instead of the run's own, where there are any."""
     has_asked: bool = False
@@ -76,11 +81,10 @@ class Job:
     def leave(self, reason: StopReason) -> None:
         """Settle as left over."""
         opened, case = self.opened, self.owner.case
-        self.settle(
-            not_judged(
-                opened.expectation, case.id, leftover=reason, reason=STOPPED[reason], trail=opened.trail
-            )
+        left = not_judged(
+            opened.expectation, case.id, leftover=reason, reason=STOPPED[reason], trail=opened.trail
         )
+        self.settle(opened.left(left))
 
 
 class Window:

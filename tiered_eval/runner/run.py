@@ -34,14 +34,17 @@ from tiered_eval.records import (
     Spend,
     Suite,
     TierLine,
+    chain_in_words,
 )
 from tiered_eval.results import ResultsFile
+from tiered_eval.runner.against import GateAgainst
 from tiered_eval.runner.avoided import AvoidedCalls
 from tiered_eval.runner.evaluator import Evaluator, StopReason, new_run_id
 from tiered_eval.runner.services import RunServices
 from tiered_eval.scorecard import CardTally
 from tiered_eval.suite import load_suite
-from tiered_eval.suite.single import check_cases
+from tiered_eval.suite.own_scorers import own_catalogue
+from tiered_eval.suite.single import check_cases, reader_for
 
 __all__ = ["Progress", "evaluate", "evaluate_sync"]
 
@@ -103,7 +106,7 @@ async def evaluate(
         SuiteError: the suite is wrong; nothing was spent.
         ConfigError: the options or the environment are wrong; nothing was spent.
     """
-    suite = _as_suite(suite)
+    suite = _as_suite(suite, config)
     run_id = run_id or new_run_id()
     evaluator = Evaluator(config, suite=suite, run_id=run_id, services=services, profile=profile, clock=clock)
     run = _Run(suite, evaluator, run_id=run_id, progress=progress, clock=clock)
@@ -117,15 +120,18 @@ def evaluate_sync(suite: Suite | Iterable[Case] | str | Path, config: RunConfig 
     return asyncio.run(evaluate(suite, config))
 
 
-def _as_suite(suite: Suite | Iterable[Case] | str | Path) -> Suite:
+def _as_suite(suite: Suite | Iterable[Case] | str | Path, config: RunConfig | None) -> Suite:
+    scorers = {} if config is None else config.scorers
     if isinstance(suite, Suite):
         return suite
     if isinstance(suite, str | Path):
-        return load_suite(Path(suite))
-    cases = check_cases(suite)
+        return load_suite(Path(suite), scorers=scorers)
+    catalogue = own_catalogue(scorers=scorers)
+    cases = check_cases(suite, reader=reader_for(catalogue))
     return Suite(
         name="cases",
         cases=cases,
+        catalogue=catalogue,
         case_count=len(cases),
         expectation_count=sum(len(case.expectations) for case in cases),
     )
@@ -159,6 +165,7 @@ class _Run:
         self._avoided = AvoidedCalls(0, 0.0, is_known=False)
         results_path = self._config.results_path
         self._pending = None if results_path is None else Pending(results_path.with_name(PENDING_FILE))
+        self._against = None if self._config.gate_against is None else GateAgainst(suite, self._config)
         scorecard = suite.settings.scorecard
         self._cards = None if scorecard is None else CardTally(scorecard)
 
@@ -176,12 +183,18 @@ class _Run:
         try:
             async with self._watched(stop):
                 await self._score_all(file)
+            await self._evaluator.note_audits()
         finally:
             stored = file.close() if file is not None else None
         if self._tally.cases == 0:
             raise ConfigError(f"suite {self._suite.name!r} has no cases: nothing was measured")
         self._kept.sort(key=lambda result: result.index)
-        return self._report(started_at, stored if stored is not None else tuple(self._kept))
+        results = stored if stored is not None else tuple(self._kept)
+        if self._against is None:
+            return self._report(started_at, results)
+        async with self._watched(stop):
+            await self._against.confirm(self._report(started_at, results), self._evaluator)
+        return self._against.on(self._report(started_at, results))
 
     async def _score_all(self, file: ResultsFile | None) -> None:
         tally, keep = self._tally, self._config.keep_results and file is None
@@ -189,7 +202,7 @@ class _Run:
         services = self._evaluator.services
         assert services is not None, "the evaluator was entered"
         avoided = self._avoided = AvoidedCalls.for_judges(services.judges, services.prices)
-        async for result in self._evaluator.stream(self._cases(avoided)):
+        async for result in self._results(self._cases(avoided), services):
             if self._cards is not None:
                 result = self._cards.scored(result)
             if self._pending is not None:
@@ -201,6 +214,12 @@ class _Run:
                 self._tell()
         if self._progress is not None:
             self._tell()
+
+    def _results(self, cases: Iterable[Case], services: RunServices) -> AsyncIterator[CaseResult]:
+        """The results of ``cases``, as they settle."""
+        if self._against is None:
+            return self._evaluator.stream(cases, are_read=True)
+        return self._against.stream(self._evaluator, cases, settings=self._settings(services))
 
     def _cases(self, avoided: AvoidedCalls) -> Iterable[Case]:
         """The suite's cases. After a stop the rest is listed for a while, then counted only."""
@@ -284,6 +303,8 @@ class _Run:
         assert services is not None, "the evaluator was entered"
         gate = self._gate.judge(tally.figures())
         stopped = _why_stopped(evaluator.stopped, tally)
+        certified = evaluator.certified
+        is_doubted = certified is not None and certified.is_doubted
         avoided_pico = sum(counts.avoided_pico for counts in tally.tiers.values())
         spend = services.spend(avoided_pico=avoided_pico if self._avoided.is_known else None)
         return Report(
@@ -303,24 +324,21 @@ class _Run:
             failures=dict(sorted(tally.failures.items())),
             spend=spend,
             gate=gate,
-            exit_code=exit_code(tally, gate, stopped, self._config.max_error_rate),
+            certificate=None if certified is None else certified.use,
+            exit_code=exit_code(tally, gate, stopped, self._config.max_error_rate, is_doubted=is_doubted),
             stopped=stopped,
-            warnings=(*self._warnings, *self._certificate_warnings(), *services.warnings),
+            warnings=(*self._warnings, *(certified.warnings if certified else ()), *services.warnings),
             scorecard=None if self._cards is None else self._cards.card(),
             settings=self._settings(services),
             results=results,  # type: ignore[arg-type]  # a tuple, or the reader of a file
         )
-
-    def _certificate_warnings(self) -> tuple[str, ...]:
-        certified = self._evaluator.certified
-        return () if certified is None else certified.warnings
 
     def _settings(self, services: RunServices) -> dict[str, object]:
         """Whatever decides the verdicts, so that two reports can tell whether they asked the same."""
         config = self._config
         return {
             "version": tiered_eval.__version__,
-            "judges": list(services.judges),
+            "judges": chain_in_words(services.chain),
             "embedder": services.embedder_id or config.embedder or "local:",
             "profile": self._evaluator.profile_name,
             "mode": config.mode,
@@ -328,11 +346,17 @@ class _Run:
             "gate": self._gate.expression,
             "max_error_rate": config.max_error_rate,
             "seed": config.seed,
+            **({"code": code} if (code := {**self._evaluator.catalogue.digests, **self._suite.code}) else {}),
         }
 
 
-def exit_code(tally: Tally, gate: GateResult, stopped: str | None, max_error_rate: float) -> int:
-    """The exit code of DESIGN section 9. A gate that no leftover can save is not met, whatever else happened."""
+def exit_code(
+    tally: Tally, gate: GateResult, stopped: str | None, max_error_rate: float, *, is_doubted: bool = False
+) -> int:
+    """The exit code of DESIGN section 9. A gate that no leftover can save is not met, whatever else happened.
+
+    ``is_doubted``: verdicts of this run rest on a certificate that its own audits have shown to be wrong.
+    """
     counts = tally.counts()
     if stopped == "interrupted":
         return 130
@@ -342,7 +366,7 @@ def exit_code(tally: Tally, gate: GateResult, stopped: str | None, max_error_rat
         return 3
     if gate.state == "undecided":
         return 4 if stopped in ("budget", "deadline") else 3
-    return 0
+    return 3 if is_doubted else 0
 
 
 def _why_stopped(stop: StopReason | None, tally: Tally) -> Stopped | None:

@@ -1,0 +1,292 @@
+"""The runner audits its certificate: a few early verdicts are judged as well, and an alarm stops them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_services import ScriptedServices
+
+from tiered_eval import RunConfig, evaluate
+from tiered_eval.calibration.audit_notes import find_audit, record_audits
+from tiered_eval.calibration.calibrate import calibrate
+from tiered_eval.calibration.certificate import Certificate, save_certificate
+from tiered_eval.calibration.collecting import run_fingerprints
+from tiered_eval.calibration.features import FEATURES, FreeScores
+from tiered_eval.calibration.labels import Label, TierSpec
+from tiered_eval.calibration.promise import Promise
+from tiered_eval.cli.app import run_app
+from tiered_eval.errors import ProviderUnavailable
+from tiered_eval.ledger import Ledger
+from tiered_eval.records import Case, Report, Verdict
+from tiered_eval.testing.builders import make_case, make_expectation
+from tiered_eval.testing.loopback import loopback_process
+from tiered_eval.text.subject import Subject
+
+pytest.importorskip("numpy", reason="calibration needs numpy, which the extra [local] brings")
+
+GOODS = (
+    "filters",
+    "pumps",
+    "valves",
+    "gaskets",
+    "bearings",
+    "cables",
+    "sensors",
+    "panels",
+    "hoses",
+    "relays",
+)
+PLACES = ("Lindau", "Torsby", "Marlow", "Ostend", "Kalmar", "Bergen", "Tarnow", "Velden")
+TIERS = (TierSpec(name="free", scores=FEATURES, cost=0.0), TierSpec(name="top", scores=(), cost=1.0))
+
+
+def shipment(number: int, rng: random.Random, *, is_met: bool | None = None) -> tuple[Case, bool]:
+    """A response that states where goods went, and a claim that is right or names another place."""
+    goods, place = rng.choice(GOODS), rng.choice(PLACES)
+    is_met = rng.random() < 0.5 if is_met is None else is_met
+    claimed = place if is_met else rng.choice([other for other in PLACES if other != place])
+    response = f"Note {number}. The {goods} were shipped to {place} on Monday, and the invoice followed."
+    claim = make_expectation("must-contain", f"The {goods} were shipped to {claimed}", id="where")
+    return make_case(response, claim, id=f"case-{number}"), is_met
+
+
+def shipments(count: int, seed: int = 2) -> list[Case]:
+    rng = random.Random(seed)
+    return [shipment(number, rng)[0] for number in range(count)]
+
+
+@pytest.fixture(scope="module")
+def certificate() -> Certificate:
+    """One whose labels are the top judge's, so that it says how often early verdicts may differ from it: in 5 %."""
+    rng, free, labels = random.Random(1), FreeScores(), []
+    for number in range(600):
+        case, is_met = shipment(number, rng)
+        scores = free.of(case.expectations[0], Subject(case))
+        labels.append(Label(id=case.id, case=case.id, kind="must-contain", met=is_met, scores=scores))
+    fingerprints = {"free": run_fingerprints(None, {})["free"]}
+    return calibrate(
+        labels, TIERS, Promise(label_source="top_judge"), created="2026-01-01", fingerprints=fingerprints
+    )
+
+
+def said_in(text: str) -> str:
+    """A judge that can read: is the place that is claimed the one that the response names?"""
+    named = {place for place in PLACES if f"shipped to {place}" in text}
+    return "met" if len(named) == 1 else "not-met"
+
+
+def contrary(text: str) -> str:
+    return "not-met" if said_in(text) == "met" else "met"
+
+
+async def run_with(
+    certificate: Certificate,
+    cases: list[Case],
+    tmp_path: Path,
+    answer: Callable[[str], Any] = said_in,
+    **options: Any,
+) -> tuple[Report, ScriptedServices]:
+    path = tmp_path / "kept" / "certificate.json"
+    path.parent.mkdir(exist_ok=True)
+    save_certificate(certificate, path)
+    services = ScriptedServices(answer, home=tmp_path / "home", seconds=lambda text: 0.0, **options)
+    config = RunConfig(
+        embedder="none", home=tmp_path / "home", certificate=path, gate="partial>=0", judges=services.judges
+    )
+    try:
+        report = await evaluate(cases, config, services=services)
+    finally:
+        await services.aclose()
+    return report, services
+
+
+def verdicts_of(report: Report) -> list[Verdict]:
+    return [verdict for result in report.results for verdict in result.verdicts]
+
+
+def state_of(certificate: Certificate, home: Path) -> Any:
+    with Ledger.open(home) as ledger:
+        return find_audit(ledger, certificate.name)
+
+
+async def test_a_share_of_early_verdicts_is_judged_as_well(certificate: Certificate, tmp_path: Path):
+    """About 5 % of them are drawn; the judge's verdict is the one that counts, and what the certificate said stays in its trail."""
+    report, _ = await run_with(certificate, shipments(600), tmp_path)
+
+    audited = [verdict for verdict in verdicts_of(report) if verdict.audited]
+    use = report.certificate
+    assert use is not None
+    assert 10 <= len(audited) == use.audited <= 60
+    assert use.early == sum(verdict.certified or verdict.audited for verdict in verdicts_of(report))
+    for verdict in audited:
+        assert (verdict.tier, verdict.scorer, verdict.certified) == ("judge", "judge", False)
+        assert verdict.q is not None
+        assert verdict.trail[0].scorer == "certificate"
+        assert verdict.trail[0].state == verdict.state
+
+
+async def test_audits_are_kept_over_runs(certificate: Certificate, tmp_path: Path):
+    """The ledger adds the audits of every run up, under the certificate's name."""
+    first, _ = await run_with(certificate, shipments(300), tmp_path)
+    second, _ = await run_with(certificate, shipments(300, seed=9), tmp_path)
+
+    assert first.certificate is not None
+    assert second.certificate is not None
+    state = state_of(certificate, tmp_path / "home")
+    assert state.audits == first.certificate.audited + second.certificate.audited
+    assert second.certificate.audits_ever == state.audits
+    assert (state.disagreements, state.is_stale) == (0, False)
+
+
+async def test_a_small_run_has_five_audits(certificate: Certificate, tmp_path: Path):
+    """Where fewer than five are drawn, the next in turn are audited when the suite is read."""
+    report, services = await run_with(certificate, shipments(40), tmp_path)
+
+    climbed = sum(not (one.certified or one.audited) for one in verdicts_of(report))
+    assert sum(one.audited for one in verdicts_of(report)) == 5
+    assert len(services.asked) == 5 + climbed
+
+
+async def test_the_same_verdicts_are_audited_in_every_run(certificate: Certificate, tmp_path: Path):
+    """The draw is a hash of claim and response, so a suite that is run again asks nothing new; another seed draws others."""
+
+    def audited(report: Report) -> list[str]:
+        return [one.case_id for one in verdicts_of(report) if one.audited]
+
+    first, _ = await run_with(certificate, shipments(200), tmp_path)
+    second, _ = await run_with(certificate, shipments(200)[::-1], tmp_path)
+
+    assert sorted(audited(first)) == sorted(audited(second))
+
+
+async def test_the_alarm_stops_early_verdicts_in_this_run_and_the_next(
+    certificate: Certificate, tmp_path: Path
+):
+    """A judge that says the contrary throughout raises the alarm: it is said loudly, a gate that was met is no success, and the next run asks about everything."""
+    first, _ = await run_with(certificate, shipments(600), tmp_path, contrary)
+    second, services = await run_with(certificate, shipments(30, seed=5), tmp_path)
+
+    assert first.certificate is not None
+    assert first.certificate.is_stale
+    assert first.exit_code == 3
+    assert any(warning.startswith("ALARM") for warning in first.warnings)
+    assert len([one for one in verdicts_of(first) if one.certified]) < 500
+    assert second.certificate is not None
+    assert second.certificate.early == 0
+    assert len(services.asked) == 30
+    assert any("earlier run" in warning for warning in second.warnings)
+    assert second.exit_code == 0
+
+
+async def test_an_audit_that_cannot_be_made_takes_no_verdict_away(certificate: Certificate, tmp_path: Path):
+    """In an outage the early verdicts stand, none is called audited, and nothing counts for the alarm."""
+    down = ProviderUnavailable("judge: 500", model="scripted:judge", status=500, billed="no")
+
+    report, _ = await run_with(certificate, shipments(40), tmp_path, lambda text: down)
+
+    early = [one for one in verdicts_of(report) if one.certified]
+    assert len(early) >= 20
+    assert sum(any("audit" in step.reason for step in one.trail) for one in early) == 5
+    assert state_of(certificate, tmp_path / "home") is None
+
+
+async def test_without_a_judge_nothing_is_audited(certificate: Certificate, tmp_path: Path):
+    """Early verdicts need no judge, and their audits ask for none."""
+    path = tmp_path / "certificate.json"
+    save_certificate(certificate, path)
+    config = RunConfig(embedder="none", mode="offline", home=tmp_path / "home", certificate=path)
+
+    report = await evaluate(shipments(40), config)
+
+    assert not any(one.audited for one in verdicts_of(report))
+    assert not (tmp_path / "home").exists()
+
+
+async def test_a_certificate_that_knows_no_judge_raises_no_alarm(certificate: Certificate, tmp_path: Path):
+    """Where nobody measured how often early verdicts and the judge differ, audits are shown and the report says what to do."""
+    grants = tuple(replace(grant, early_vs_top_rate_upper=None) for grant in certificate.grants)
+
+    report, _ = await run_with(replace(certificate, grants=grants), shipments(200), tmp_path, contrary)
+
+    assert report.certificate is not None
+    assert report.certificate.audited == report.certificate.differing > 0
+    assert report.certificate.alarm_level is None
+    assert any("--top" in warning for warning in report.warnings)
+    assert report.exit_code == 0
+
+
+async def test_audits_that_cannot_be_read_void_the_certificate(certificate: Certificate, tmp_path: Path):
+    """Damaged notes are no fresh start: nothing is decided early, and the report says why."""
+    import sqlite3
+
+    with Ledger.open(tmp_path / "home") as ledger:
+        record_audits(ledger, certificate.name, 0.05, [True])
+    with sqlite3.connect(tmp_path / "home" / "ledger.db") as connection:
+        connection.execute("UPDATE meta SET value = '{}' WHERE name LIKE 'note:%'")
+    connection.close()
+
+    report, _ = await run_with(certificate, shipments(20), tmp_path)
+
+    assert report.certificate is not None
+    assert report.certificate.early == 0
+    assert any("audits" in warning and "void" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize(("is_met", "code", "said"), [(False, 0, "0 of"), (True, 1, "STALE")])
+def test_the_command_shows_the_audits_of_a_real_run(
+    certificate: Certificate,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    is_met: bool,
+    code: int,
+    said: str,
+):
+    """Over HTTP, with a provider that finds nothing met: early fails agree with it, early passes do not."""
+    rng = random.Random(4)
+    cases = [shipment(number, rng, is_met=is_met)[0] for number in range(150)]
+    suite = tmp_path / "suite.jsonl"
+    suite.write_text(
+        "\n".join(
+            json.dumps(
+                {
+                    "id": case.id,
+                    "response": case.response,
+                    "expect": [{"must-contain": case.expectations[0].value}],
+                }
+            )
+            for case in cases
+        )
+    )
+    save_certificate(certificate, tmp_path / "certificate.json")
+    monkeypatch.setenv("OPENAI_API_KEY", "loopback-key")
+    home = ["--home", str(tmp_path / "home")]
+
+    with loopback_process("--pass-share", "0") as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        judge = [
+            "--judge",
+            "openai:gpt-6-luna",
+            "--embedder",
+            "none",
+            "--gate",
+            "partial>=0",
+            "--report",
+            "json,junit",
+        ]
+        ended = run_app(["run", str(suite), *judge, *home, "-o", str(tmp_path / "out")])
+    shown = capsys.readouterr().out
+    audited = run_app(["audit", *home])
+
+    assert ended == (3 if is_met else 0), shown
+    assert audited == code
+    assert said in capsys.readouterr().out
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["certificate"]["audited"] >= 5
+    assert any(one.get("audited") for result in report["results"] for one in result["verdicts"])

@@ -1,0 +1,132 @@
+"""Who is asked about next, where the judge may not get to everyone.
+
+The one idea: a stream can hold its judge's questions back until all of them are known, and then has them asked in an order
+that was drawn. Whatever is judged when the money or the time ends is then a random sample. Early verdicts that are audited
+only if too few others are wait here as well, since that is known at the end.
+
+What is held is bounded by the window of open cases: where it is full, or reading takes long, the questions that are there go
+on in random order, and what is judged is no sample of the suite any more; the drawing is told.
+
+Route: ``runner.evaluator`` offers each job to :meth:`Turns.keeps`, and a task of its own feeds what :meth:`Turns.next_batch`
+gives to the judge's queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from tiered_eval.records import Tier
+from tiered_eval.runner.jobs import Job
+
+__all__ = ["HOLD_S", "Order", "Turns"]
+
+HOLD_S = 10.0
+"""A stream that takes longer to read is not waited for; with a deadline a tenth of the time."""
+
+
+class Order(Protocol):
+    """Draws the order of the questions."""
+
+    def arrange(self, jobs: Sequence[Job], *, is_all: bool) -> list[Job]:
+        """The jobs in the order in which they are to be asked. ``is_all``: no others will come."""
+        ...
+
+
+class Turns:
+    """The questions of one stream that are held back.
+
+    Args:
+        order: draws; None where every question is asked anyway, and only spare audits wait.
+        hold_s: seconds that reading is waited for.
+        give_back: takes the spare audits that are not needed.
+        clock: seconds that only go forward.
+    """
+
+    def __init__(
+        self,
+        order: Order | None,
+        *,
+        hold_s: float,
+        give_back: Callable[[Job], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._order = order
+        self._give_back = give_back
+        self._clock = clock
+        self._until = clock() + hold_s
+        self._held: list[Job] = []
+        self._spares: list[tuple[float, Job]] = []
+        self._upstream = 0
+        self._is_read = False
+        self._is_late = False
+        self._change = asyncio.Event()
+
+    def keeps(self, job: Job, tier: Tier) -> bool:
+        """Take a job that is about to wait for a scorer of ``tier``; False: it goes on."""
+        if tier == "embedding":
+            self._upstream += 1
+        if tier != "judge":
+            return False
+        audit = job.opened.audit
+        if audit is not None:
+            if audit.slot is None:
+                self._spares.append((audit.rank, job))
+            self._let_go(audit.missing)
+            if audit.slot is None:
+                return True
+        if self._order is None:
+            return False
+        self._held.append(job)
+        if self._is_late:
+            self._change.set()
+        return True
+
+    def passed(self) -> None:
+        """A job that waited for an embedding has gone on, or is settled."""
+        self._upstream -= 1
+        self._change.set()
+
+    def look(self, *, is_full: bool) -> None:
+        """While cases are read: stop holding where the window is full or the time is up."""
+        if not self._is_late and (is_full or (self._order is not None and self._clock() > self._until)):
+            self._is_late = True
+            self._change.set()
+
+    def end_of_reading(self) -> None:
+        """No case will follow."""
+        self._is_read = True
+        self._change.set()
+
+    async def next_batch(self) -> list[Job]:
+        """The next jobs for the judge, in order, as soon as there are any. One caller at a time."""
+        while True:
+            is_all = self._is_read and self._upstream == 0
+            if is_all:
+                self._promote_spares()
+            if self._held and (is_all or self._is_late):
+                held, self._held = self._held, []
+                is_whole, self._is_late = is_all and not self._is_late, True
+                return held if self._order is None else self._order.arrange(held, is_all=is_whole)
+            self._change.clear()
+            await self._change.wait()
+
+    def drain(self) -> list[Job]:
+        """Everything that is held, when nobody will ask any more."""
+        jobs = [*self._held, *(job for _, job in self._spares)]
+        self._held, self._spares = [], []
+        return jobs
+
+    def _let_go(self, missing: int) -> None:
+        """Settle the spare audits that will not be needed: those furthest from their turn."""
+        self._spares.sort(key=lambda entry: entry[0])
+        while len(self._spares) > missing:
+            self._give_back(self._spares.pop()[1])
+
+    def _promote_spares(self) -> None:
+        for _, job in self._spares:
+            assert job.opened.audit is not None, "a spare is an audit"
+            job.opened.audit.promote()
+            self._held.append(job)
+        self._spares = []
