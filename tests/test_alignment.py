@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiered_eval.text.alignment import alignment, best_ends
+from tiered_eval.text.alignment import Search, best_ends
 
 SHORT = st.text(alphabet="abc", min_size=1, max_size=10)
 TEXT = st.text(alphabet="abc", max_size=24)
@@ -33,15 +33,18 @@ def test_the_best_place_is_the_best(pattern: str, text: str):
 
 @given(SHORT, TEXT)
 def test_an_alignment_costs_what_the_distance_says(pattern: str, text: str):
-    """The pairs name each glyph of the pattern once, in order, at the least cost."""
-    score, end = best_ends(pattern, text, most=1)[0]
-    pairs = alignment(pattern, text[:end])
+    """The places are in order, and what is misread, lost or stray between them costs the distance."""
+    search = Search(pattern, text)
+    score, end = search.best_ends(most=1)[0]
+    partners = search.partners(end)
 
-    cost = sum(ours is None or theirs is None or pattern[ours] != text[theirs] for ours, theirs in pairs)
-    assert cost == score
-    assert [ours for ours, _ in pairs if ours is not None] == list(range(len(pattern)))
-    places = [theirs for _, theirs in pairs if theirs is not None]
+    places = [theirs for theirs in partners if theirs is not None]
+    misread = sum(
+        theirs is not None and pattern[ours] != text[theirs] for ours, theirs in enumerate(partners)
+    )
+    stray = end - places[0] - len(places) if places else 0
     assert places == sorted(set(places))
+    assert score == misread + len(pattern) - len(places) + stray
 
 
 def test_equally_good_places_are_all_found():

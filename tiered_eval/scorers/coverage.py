@@ -22,7 +22,6 @@ from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.text.alternatives import readings_of
 from tiered_eval.text.answers import is_short_answer
 from tiered_eval.text.guards import objection
-from tiered_eval.text.idf import idf
 from tiered_eval.text.paraphrase import restated
 from tiered_eval.text.passages import Passage, passages, read_claim
 from tiered_eval.text.subject import Subject
@@ -101,7 +100,9 @@ class _Place:
 def _outcome(claim: Passage, threshold: float, subject: Subject) -> Outcome:
     """The best place decides, a clean one before one with an objection."""
     best: _Place | None = None
-    for place in _places(claim, subject.view(passages), min(threshold, _FULL)):
+    sentences = subject.view(passages)
+    shares = [covered_share(claim, sentence) for sentence in sentences]
+    for place in _places(claim, sentences, shares, min(threshold, _FULL)):
         if place.objection == "denied" and place.share >= _FULL:
             return _unsure(
                 place, subject
@@ -109,7 +110,7 @@ def _outcome(claim: Passage, threshold: float, subject: Subject) -> Outcome:
         if best is None or (place.objection is None, place.share) > (best.objection is None, best.share):
             best = place
     if best is None:
-        share = max((covered_share(claim, sentence) for sentence in subject.view(passages)), default=0.0)
+        share = max(shares, default=0.0)
         return Outcome("unsure", f"{share:.0%} of the statement is in one sentence", score=share)
     if best.objection is not None:
         return _unsure(best, subject)
@@ -121,9 +122,10 @@ def _outcome(claim: Passage, threshold: float, subject: Subject) -> Outcome:
     )
 
 
-def _places(claim: Passage, sentences: Sequence[Passage], threshold: float) -> Iterator[_Place]:
-    for at, sentence in enumerate(sentences):
-        share = covered_share(claim, sentence)
+def _places(
+    claim: Passage, sentences: Sequence[Passage], shares: Sequence[float], threshold: float
+) -> Iterator[_Place]:
+    for at, (sentence, share) in enumerate(zip(sentences, shares, strict=True)):
         if (
             share < threshold
             and at
@@ -142,8 +144,13 @@ def _continues(claim: Passage, sentence: Passage, before: Sequence[Passage]) -> 
     The sentence must have no subject of its own: it begins with what it shares with the claim, or with a pronoun. A
     pronoun means whoever the sentences before it began with, and none of them may begin with somebody else.
     """
+    held = sentence.held
+    if claim.content[0].stem in held:
+        return False  # most sentences: what is missing does not open the claim
     stems = [token.stem for token in claim.content]
-    missing = [stem for stem in stems if not sentence.holds(stem)]
+    missing = [stem for stem in stems if stem not in held]
+    if len(missing) > max(PRONOUN_SUBJECT, NAMED_SUBJECT) * len(stems):
+        return False
     is_pronoun = _refers_back(sentence)
     longest = PRONOUN_SUBJECT if is_pronoun else NAMED_SUBJECT
     if len(missing) > longest * len(stems) or set(stems[: len(missing)]) != set(missing):
@@ -215,10 +222,12 @@ def _refers_back(sentence: Passage) -> bool:
 
 def covered_share(claim: Passage, place: Passage) -> float:
     """Share of the claim's information, by idf of its content words, that is in ``place``; from 0 to 1."""
-    weights = [(idf(token.stem), place.holds(token.stem)) for token in claim.content]
-    total = sum(weight for weight, _ in weights)
-    found = sum(weight for weight, is_there in weights if is_there)
-    return found / total if total else float(all(is_there for _, is_there in weights))
+    held = place.held
+    if held.isdisjoint(claim.content_stems):
+        return 0.0
+    total = sum([weight for _, weight in claim.weights])
+    found = sum([weight for stem, weight in claim.weights if stem in held])
+    return found / total if total else float(claim.content_stems <= held)
 
 
 def _unsure(place: _Place, subject: Subject) -> Outcome:

@@ -55,9 +55,7 @@ class FuzzyOcr:
             return Outcome("unsure", "the literal has no letters or digits")
         found, is_complete = readings(literal, subject.view(scan))
         accepted = self._accepted(expectation)
-        outcomes = [_judged(reading, subject, accepted) for reading in found]
-        outcomes.sort(key=lambda outcome: ("pass", "unsure", "fail").index(outcome.state))
-        best = outcomes[0] if outcomes else Outcome("fail", "there is nothing like it", 0.0)
+        best = _best([_judged(reading, subject, accepted) for reading in found])
         if best.state == "fail" and not is_complete:
             return Outcome("unsure", "the response is too long to be searched all through", best.score)
         return best
@@ -67,6 +65,15 @@ class FuzzyOcr:
         if asked is None:
             asked = self._profile.threshold(self.name, expectation.kind)
         return ACCEPTED_LIKENESS if asked is None else float(asked)
+
+
+def _best(outcomes: list[Outcome]) -> Outcome:
+    """The first pass, else the first doubt, else the first fail."""
+    for state in ("pass", "unsure", "fail"):
+        for outcome in outcomes:
+            if outcome.state == state:
+                return outcome
+    return Outcome("fail", "there is nothing like it", 0.0)
 
 
 def _judged(reading: Reading, subject: Subject, accepted: float) -> Outcome:

@@ -1,84 +1,114 @@
 """Where in a text a pattern stands best, and how they line up there.
 
 The one idea: a whole column of the edit-distance table is one Python integer (Myers 1999, in Hyyrö's form of 2003),
-so a step is a few operations on big integers however long the pattern is. The columns of the best place are
-kept and walked back for the alignment. Distances are in characters: insertion, deletion and substitution cost 1.
+so a step is a few operations on big integers however long the pattern is. The columns are kept, and walked back from
+each good place for its alignment. Distances are in characters: insertion, deletion and substitution cost 1.
 
 Used by the OCR scorer on glyph classes; knows nothing of OCR.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
+from typing import TypeAlias
 
-__all__ = ["alignment", "best_ends"]
+__all__ = ["Search", "best_ends"]
+
+_Column: TypeAlias = tuple[int, int, int]
+"""The distance of the best match that ends there, and where the column of the table rises and falls, one bit a row."""
+
+
+class Search:
+    """A pattern, looked for all through a text."""
+
+    __slots__ = ("_columns", "_length")
+
+    def __init__(self, pattern: str, text: str) -> None:
+        self._length = len(pattern)
+        self._columns = _columns(pattern, text)
+
+    def best_ends(self, *, most: int) -> list[tuple[int, int]]:
+        """The best places as (distance, end), best first, at most ``most``.
+
+        Places are local minima at least half a pattern apart, no more than one worse than the best.
+        """
+        return _best(self._columns, self._length, most)
+
+    def partners(self, end: int) -> list[int | None]:
+        """For each character of the pattern the place of the one that it lines up with in the match that ends at ``end``.
+
+        None where it has none. Where two alignments cost the same, a character is rather left out than put beside another.
+        """
+        return _partners(self._length, end, self._columns)
 
 
 def best_ends(pattern: str, text: str, *, most: int) -> list[tuple[int, int]]:
-    """The best places of ``pattern`` anywhere in ``text``, as (distance, end), best first, at most ``most``.
+    """:meth:`Search.best_ends` of ``pattern`` in ``text``."""
+    return Search(pattern, text).best_ends(most=most)
 
-    Places are local minima at least half a pattern apart, no more than one worse than the best.
-    """
-    length = len(pattern)
-    scores = [length, *(score for score, _, _ in _columns(pattern, text))]
+
+def _best(columns: list[_Column], length: int, most: int) -> list[tuple[int, int]]:
+    scores = [score for score, _, _ in columns]
     best = min(scores)
     ends: list[tuple[int, int]] = []
-    for end, score in sorted(
-        ((end, score) for end, score in enumerate(scores) if score <= best + 1), key=lambda place: place[1]
-    ):
+    last = -length - 1
+    for end, score in enumerate(scores):
+        if score == best and (end - last) * 2 > length:
+            ends.append((best, end))
+            last = end
+    near = [end for end, score in enumerate(scores) if score == best + 1] if len(ends) < most else []
+    for end in near:
         if all(abs(end - other) * 2 > length for _, other in ends):
-            ends.append((score, end))
-            if len(ends) == most:
-                break
-    return ends
+            ends.append((best + 1, end))
+    return ends[:most]
 
 
-def alignment(pattern: str, text: str) -> list[tuple[int | None, int | None]]:
-    """How ``pattern`` lines up with the end of ``text``: pairs of positions in order, None for a gap.
-
-    The beginning of the text is free; only what lies between the first and the last pair is part of the match.
-    """
-    columns = [(0, 0, 0), *_columns(pattern, text)]
-    every = (1 << len(pattern)) - 1
-    columns[0] = (len(pattern), every, 0)
-    row, column = len(pattern), len(text)
-    pairs: list[tuple[int | None, int | None]] = []
+def _partners(row: int, column: int, columns: list[_Column]) -> list[int | None]:
+    """Walk back from the last row of a column; the beginning of the text is free."""
+    partners: list[int | None] = [None] * row
+    bit = 1 << row >> 1
     while row:
-        bit = 1 << (row - 1)
         if column == 0 or columns[column][1] & bit:
             row -= 1
-            pairs.append((row, None))
+            bit >>= 1
             continue
         column -= 1
-        if columns[column][2] & bit:
-            pairs.append((None, column))
-        else:
+        if not columns[column][2] & bit:
             row -= 1
-            pairs.append((row, column))
-    pairs.reverse()
-    return pairs
+            bit >>= 1
+            partners[row] = column
+    return partners
 
 
-def _columns(pattern: str, text: str) -> Iterator[tuple[int, int, int]]:
-    """For each character of the text: the distance of the best match that ends there, and where the column of the
-    table rises and falls (one bit a row)."""
+@lru_cache(maxsize=1024)
+def _places_in(pattern: str) -> dict[str, int]:
+    """For each character of the pattern its rows, one bit each."""
     places: dict[str, int] = {}
     for row, character in enumerate(pattern):
         places[character] = places.get(character, 0) | 1 << row
-    every = (1 << len(pattern)) - 1
-    last = 1 << (len(pattern) - 1) if pattern else 0
+    return places
+
+
+def _columns(pattern: str, text: str) -> list[_Column]:
+    """One for each place of the text, its beginning included."""
+    rows = _places_in(pattern).get
     score = len(pattern)
-    rises, falls = every, 0
+    every = (1 << score) - 1
+    last = 1 << score >> 1
+    rising, falling = every, 0
+    columns = [(score, rising, falling)]
+    keep = columns.append
     for character in text:
-        same = places.get(character, 0)
-        diagonal = (((same & rises) + rises) ^ rises) | same | falls
-        right_rises = falls | ~(diagonal | rises)
-        right_falls = rises & diagonal
+        same = rows(character, 0)
+        diagonal = (((same & rising) + rising) ^ rising) | same | falling
+        right_rises = falling | ~(diagonal | rising)
+        right_falls = rising & diagonal
         if right_rises & last:
             score += 1
         elif right_falls & last:
             score -= 1
         right_rises <<= 1
-        rises = ((right_falls << 1) | ~(diagonal | right_rises)) & every
-        falls = right_rises & diagonal & every
-        yield score, rises, falls
+        rising = ((right_falls << 1) | ~(diagonal | right_rises)) & every
+        falling = right_rises & diagonal & every
+        keep((score, rising, falling))
+    return columns

@@ -12,11 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from tiered_eval.text.passages import smallest
 from tiered_eval.text.tokens import FUNCTION_WORDS, Token, stem, tokens
 
-__all__ = ["LEADING", "content", "forms_of", "places_of"]
+__all__ = ["LEADING", "Words", "content", "forms_of", "places_of", "read_words"]
 
 _NAME = 2
 """Words of a name that has a given name and a family name."""
@@ -104,34 +105,60 @@ def _renamed(token: Token, word: str) -> Token:
     return token._replace(word=word, stem=stem(word), end=token.start + len(word))
 
 
-def places_of(
-    form: tuple[Token, ...], stems: list[str], found: tuple[Token, ...]
-) -> Iterator[tuple[int, int]]:
+class Words(NamedTuple):
+    """The words of a response, as they are searched."""
+
+    tokens: tuple[Token, ...]
+    stems: list[str]
+    held: frozenset[str]
+    """The stems without their places."""
+    letters: str
+    """All words without a space between them."""
+
+
+def read_words(text: str) -> Words:
+    """A view of a Subject."""
+    found = tokens(text)
+    stems = [token.stem for token in found]
+    return Words(found, stems, frozenset(stems), "".join([token.word for token in found]))
+
+
+def places_of(form: tuple[Token, ...], said: Words) -> Iterator[tuple[int, int]]:
     """First and last index of each place: word for word; else the same words close together, or written as one."""
-    wanted = [token.stem for token in form]
-    size = len(wanted)
-    exact = [
-        (at, at + size - 1)
-        for at, stem in enumerate(stems)
-        if stem == wanted[0] and stems[at : at + size] == wanted
-    ]
+    exact = _word_for_word([token.stem for token in form], said)
     if exact:
         yield from exact
         return
-    yield from _spelled_out(form, found)
+    yield from _spelled_out(form, said.tokens)
     words = {token.stem for token in content(form)}
-    if len(words) > 1 and (run := smallest(words, stems)) and run[1] - run[0] < len(words) + _SLACK:
-        yield run
-        return
-    joined = "".join(token.word for token in form)
-    if len(joined) >= _JOINED:
-        for width in (size - 1, size + 1):
-            for at in range(len(found) - width + 1) if width else ():
-                if (
-                    found[at].word[0] == joined[0]
-                    and "".join(token.word for token in found[at : at + width]) == joined
-                ):
-                    yield at, at + width - 1
+    if len(words) > 1 and words <= said.held:
+        run = smallest(words, said.stems)
+        if run is not None and run[1] - run[0] < len(words) + _SLACK:
+            yield run
+            return
+    joined = "".join([token.word for token in form])
+    if len(joined) >= _JOINED and joined in said.letters:
+        yield from _written_as_one(joined, len(form), said.tokens)
+
+
+def _word_for_word(wanted: list[str], said: Words) -> list[tuple[int, int]]:
+    if wanted[0] not in said.held:
+        return []
+    size = len(wanted)
+    return [
+        (at, at + size - 1)
+        for at, stem in enumerate(said.stems)
+        if stem == wanted[0] and said.stems[at : at + size] == wanted
+    ]
+
+
+def _written_as_one(joined: str, size: int, found: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
+    """ "Seashells" for "sea shells", and the other way round."""
+    for width in (size - 1, size + 1):
+        for at in range(len(found) - width + 1) if width else ():
+            words = [token.word for token in found[at : at + width]]
+            if words[0][0] == joined[0] and "".join(words) == joined:
+                yield at, at + width - 1
 
 
 def _spelled_out(form: tuple[Token, ...], found: tuple[Token, ...]) -> Iterator[tuple[int, int]]:

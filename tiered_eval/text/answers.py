@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from tiered_eval.text.answer_doubts import (
     doubt_before,
     question_stems,
 )
-from tiered_eval.text.answer_forms import content, forms_of, places_of
+from tiered_eval.text.answer_forms import content, forms_of, places_of, read_words
 from tiered_eval.text.idf import idf
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.tokens import Token, tokens
@@ -61,11 +62,11 @@ def find_answers(value: str, subject: Subject) -> Iterator[Named]:
     """The places where the response names ``value``, in one of its forms; none in a response of a whole book's length."""
     if len(subject.text) > LONGEST_RESPONSE:
         return
-    found = subject.view(tokens)
-    stems = [token.stem for token in found]
+    said = subject.view(read_words)
+    found = said.tokens
     for form in forms_of(value):
         is_bare = len(found) <= len(form) + _BARE and len(content(found)) <= len(content(form))
-        for first, last in islice(places_of(form, stems, found), MOST_PLACES):
+        for first, last in islice(places_of(form, said), MOST_PLACES):
             start, end = found[first].start, found[last].end
             yield Named(start, end, doubt_at_place(form, found, first, last, subject, is_bare=is_bare))
     if found and _is_most_of(value, found, subject.case.input or ""):
@@ -76,9 +77,8 @@ def find_answers(value: str, subject: Subject) -> Iterator[Named]:
 
 def _each_named(value: str, subject: Subject) -> Named | None:
     """Does one sentence name each thing of a gold that lists several: "France to the west and Spain to the south"?"""
-    parts = [part.strip() for part in _LISTED.split(value) if part.strip()]
-    is_list = len(parts) > _TWO or (len(parts) == _TWO and _AND.search(value) is not None)
-    if not is_list or not all(part[0].isupper() and not _DIGIT.search(part) for part in parts):
+    parts = _listed(value)
+    if not parts:
         return None
     places = []
     for part in parts:
@@ -90,15 +90,25 @@ def _each_named(value: str, subject: Subject) -> Named | None:
     return None if ". " in subject.text[start:end] else Named(start, end, None)
 
 
+@lru_cache(maxsize=4096)
+def _listed(value: str) -> tuple[str, ...]:
+    """The things that a gold lists, names all of them; none where it is no list."""
+    parts = tuple(part.strip() for part in _LISTED.split(value) if part.strip())
+    is_list = len(parts) > _TWO or (len(parts) == _TWO and _AND.search(value) is not None)
+    return parts if is_list and all(part[0].isupper() and not _DIGIT.search(part) for part in parts) else ()
+
+
 def _is_most_of(value: str, found: tuple[Token, ...], question: str) -> bool:
     """Is the response a bare answer that says nothing but words of the gold, and most of them by weight?"""
-    gold = {token.stem for token in content(tokens(value))}
+    gold = _gold_stems(value)
+    if len(found) > len(gold) + _BARE or _AND.search(value):
+        return False
     given = {token.stem for token in content(found)}
-    if (
-        len(found) > len(gold) + _BARE
-        or _AND.search(value)
-        or not given < gold
-        or given <= question_stems(question)
-    ):
+    if not given < gold or given <= question_stems(question):
         return False
     return sum(map(idf, given)) >= _MOST * sum(map(idf, gold))
+
+
+@lru_cache(maxsize=4096)
+def _gold_stems(value: str) -> frozenset[str]:
+    return frozenset(token.stem for token in content(tokens(value)))

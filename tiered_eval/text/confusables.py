@@ -39,15 +39,16 @@ class Glyphs:
 
     def gap(self, one: int, other: int) -> str:
         """What stands between two glyphs, in either order."""
-        left, right = min(one, other), max(one, other)
-        return self.text[self.spans[left][1] : self.spans[right][0]]
+        if one > other:
+            one, other = other, one
+        return self.text[self.spans[one][1] : self.spans[other][0]]
 
 
 def read_glyphs(folded: str) -> Glyphs:
     """The glyphs of a folded text with their places."""
     found = list(_GLYPH.finditer(folded))
-    glyphs = tuple(glyph.group() for glyph in found)
-    return Glyphs(folded, glyphs, tuple(glyph.span() for glyph in found), _classes(glyphs))
+    glyphs = tuple([glyph[0] for glyph in found])
+    return Glyphs(folded, glyphs, tuple([glyph.span() for glyph in found]), _classes(glyphs))
 
 
 def read_classes(folded: str) -> str:

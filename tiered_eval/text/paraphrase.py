@@ -32,10 +32,11 @@ _SHARED = 5
 
 def restated(claim: Passage, sentence: Passage) -> Passage | None:
     """The claim in the words of the sentence, where all but one of its words are there; None where it has no other word for it."""
-    missing = {token.stem: token for token in claim.content if not sentence.holds(token.stem)}
+    missing = claim.content_stems - sentence.held
     if len(missing) != 1 or len(claim.content) < LEAST_CONTENT:
         return None
-    word = next(iter(missing.values()))
+    (absent,) = missing
+    word = next(token for token in reversed(claim.content) if token.stem == absent)
     if (word.is_capital and word is not claim.tokens[0]) or any(char.isdigit() for char in word.stem):
         return None
     if word.stem in _EVENTS:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 
+from tiered_eval.text.idf import idf
 from tiered_eval.text.polarity import Cue, find_cues
 from tiered_eval.text.sentences import split_sentences
-from tiered_eval.text.tokens import Token, is_content, tokens
+from tiered_eval.text.tokens import FUNCTION_WORDS, Token, is_content, tokens
 
 __all__ = ["Passage", "given_names", "passages", "read_claim", "smallest", "tightest", "turns_round"]
 
@@ -25,6 +26,8 @@ _EDGE = 2
 
 _NAME_WORDS = 5
 """Of one name, its last ones; a longer run of capitals is a heading."""
+
+_NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -43,17 +46,32 @@ class Passage:
     @cached_property
     def content(self) -> tuple[Token, ...]:
         """Tokens that carry the claim; all of them where none does ("to be or not to be" without its "not")."""
-        return tuple(token for token in self.tokens if is_content(token)) or self.tokens
+        return tuple([token for token in self.tokens if token.word not in FUNCTION_WORDS]) or self.tokens
+
+    @cached_property
+    def weights(self) -> tuple[tuple[str, float], ...]:
+        """Stem and weight of each content word."""
+        return tuple((token.stem, idf(token.stem)) for token in self.content)
+
+    @cached_property
+    def content_stems(self) -> frozenset[str]:
+        """The stems of the content words."""
+        return frozenset(token.stem for token in self.content)
+
+    @cached_property
+    def held(self) -> frozenset[str]:
+        """The stems that are there, written or meant."""
+        return self.implied.union([token.stem for token in self.tokens])
 
     @cached_property
     def counts(self) -> Counter[str]:
         """How often each stem occurs."""
-        return Counter(token.stem for token in self.tokens)
+        return Counter([token.stem for token in self.tokens])
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
         """The stems in order."""
-        return tuple(token.stem for token in self.tokens)
+        return tuple([token.stem for token in self.tokens])
 
     @cached_property
     def after(self) -> tuple[str | None, ...]:
@@ -68,7 +86,7 @@ class Passage:
 
     def holds(self, stem: str) -> bool:
         """Is the stem there, written or meant?"""
-        return stem in self.counts or stem in self.implied
+        return stem in self.held
 
     def content_from(self, at: int, count: int) -> list[Token]:
         """So many content tokens, beginning with the token ``at``; without copying the rest of the passage."""
@@ -111,9 +129,13 @@ def passages(text: str) -> tuple[Passage, ...]:
             at += 1
         if first < at:
             part = every[first:at]
-            implied = frozenset().union(*(given.get(token.stem, ()) for token in part if token.is_capital))
+            implied = _implied(part, given) if given else _NOTHING
             found.append(Passage(text, part, cues[first_cue:cue], implied))
     return tuple(found)
+
+
+def _implied(part: Sequence[Token], given: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    return _NOTHING.union(*(given.get(token.stem, ()) for token in part if token.is_capital))
 
 
 def given_names(text: str, every: Sequence[Token]) -> dict[str, frozenset[str]]:
@@ -124,10 +146,11 @@ def given_names(text: str, every: Sequence[Token]) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     run: list[str] = []
     for at, token in enumerate(every):
-        is_next = bool(run) and text[every[at - 1].end : token.start] == " "
         if not (token.is_capital and token.word.isalpha() and is_content(token)):
-            run = []
+            if run:
+                run = []
             continue
+        is_next = bool(run) and text[every[at - 1].end : token.start] == " "
         run = [*run[1 - _NAME_WORDS :], token.stem] if is_next else [token.stem]
         following = every[at + 1] if at + 1 < len(every) else None
         is_last = following is None or not following.is_capital or text[token.end : following.start] != " "

@@ -10,9 +10,10 @@ Used by the OCR scorer, which decides; this module only reads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Literal
 
-from tiered_eval.text.alignment import alignment, best_ends
+from tiered_eval.text.alignment import Search
 from tiered_eval.text.confusables import Glyphs, read_classes, read_glyphs
 from tiered_eval.text.normalise import Normalised, normalise
 
@@ -34,13 +35,20 @@ _STRAY = 0.5
 """Costs of a glyph read as another of its class, and of a stray one; a foreign or a lost glyph costs 1."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page:
     """A stretch of the folded text, and the classes of its glyphs."""
 
     start: int
     text: str
     classes: str
+    read: Glyphs | None = None
+    """Its glyphs with their places, where they were needed for the classes."""
+
+    @cached_property
+    def glyphs(self) -> Glyphs:
+        """Its glyphs; of a long scan they are read for the pages alone that hold something like a literal."""
+        return self.read or read_glyphs(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +73,10 @@ class Reading:
     """How far each glyph of the literal was misread: 0 not at all, 1 lost or foreign."""
     stray: int
     """Glyphs of the page in between that stand for none of the literal."""
-
-    @property
-    def likeness(self) -> float:
-        """1 for the same glyphs, 0 for what chance would give."""
-        return max(0.0, 1.0 - self.noise / max(1, len(self.costs) - _CHANCE_GLYPHS))
-
-    @property
-    def noise(self) -> float:
-        """The cost of all glyphs, stray ones included."""
-        return sum(self.costs) + _STRAY * self.stray
+    noise: float
+    """The cost of all glyphs, stray ones included."""
+    likeness: float
+    """1 for the same glyphs, 0 for what chance would give."""
 
     def cost_of(self, start: int, end: int) -> tuple[float, int]:
         """What the glyphs of ``literal.text[start:end]`` cost, and how many they are."""
@@ -101,6 +103,9 @@ class Reading:
 def scan(text: str) -> Scan:
     """A response as a scan; a pure function, fit for ``subject.view``."""
     folded = normalise(text)
+    if len(folded.text) <= _PAGE_LENGTH:
+        glyphs = read_glyphs(folded.text)
+        return Scan(folded, (Page(0, folded.text, glyphs.classes, glyphs),))
     step = _PAGE_LENGTH - _PAGE_OVERLAP
     starts = range(0, max(1, len(folded.text) - _PAGE_OVERLAP), step)
     parts = [(start, folded.text[start : start + _PAGE_LENGTH]) for start in starts]
@@ -132,27 +137,37 @@ def _promising(codes: str, pages: tuple[Page, ...]) -> tuple[tuple[Page, ...], b
 
 
 def _readings_on(literal: Glyphs, page: Page) -> list[Reading]:
-    ends = [end for _, end in best_ends(literal.classes, page.classes, most=_MOST_PLACES) if end]
-    if not ends:
-        return []
-    glyphs = read_glyphs(page.text)
-    return [_reading_at(literal, glyphs, page.start, end) for end in ends]
+    """The places of a page that are like the literal; one of the others where none is."""
+    search = Search(literal.classes, page.classes)
+    places = [end for _, end in search.best_ends(most=_MOST_PLACES) if end]
+    promising = [end for end in places if not _is_hopeless(literal.classes, page.classes, end)]
+    return [
+        _reading_at(literal, page.glyphs, page.start, search.partners(end)) for end in promising or places[:1]
+    ]
 
 
-def _reading_at(literal: Glyphs, page: Glyphs, offset: int, end: int) -> Reading:
-    begin = max(0, end - 2 * len(literal.glyphs))
-    partners: list[int | None] = [None] * len(literal.glyphs)
-    for ours, theirs in alignment(literal.classes, page.classes[begin:end]):
-        if ours is not None and theirs is not None:
-            partners[ours] = begin + theirs
+def _is_hopeless(ours: str, theirs: str, end: int) -> bool:
+    """Is there nothing of the literal near a place but what any text has? Then its likeness is 0, and not worked out."""
+    length = len(ours)
+    near = theirs[max(0, end - 2 * length - 1) : end + length + 1]
+    held = len([glyph for glyph in ours if glyph in near])
+    return held <= _CHANCE_GLYPHS and held < length / 2
+
+
+def _reading_at(literal: Glyphs, page: Glyphs, offset: int, partners: list[int | None]) -> Reading:
     _take_ends(literal, page, partners)
     _prefer_same(literal, page, partners)
     costs = tuple(
-        1.0 if theirs is None else _cost(literal, ours, page, theirs) for ours, theirs in enumerate(partners)
+        [
+            1.0 if theirs is None else _cost(literal, ours, page, theirs)
+            for ours, theirs in enumerate(partners)
+        ]
     )
     found = [theirs for theirs in partners if theirs is not None]
     stray = found[-1] - found[0] + 1 - len(found) if found else 0
-    return Reading(literal, page, offset, tuple(partners), costs, stray)
+    noise = sum(costs) + _STRAY * stray
+    likeness = max(0.0, 1.0 - noise / max(1, len(costs) - _CHANCE_GLYPHS))
+    return Reading(literal, page, offset, tuple(partners), costs, stray, noise, likeness)
 
 
 def _take_ends(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> None:
@@ -160,18 +175,29 @@ def _take_ends(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> Non
 
     The alignment cannot know: leaving them out costs the same, since the ends of the text are free.
     """
-    found = [ours for ours, theirs in enumerate(partners) if theirs is not None]
-    if not found:
-        return
-    for ours, step, stop in ((found[0], -1, -1), (found[-1], 1, len(partners))):
-        theirs = partners[ours] or 0
-        for lost in range(ours + step, stop, step):
-            if not 0 <= theirs + step < len(page.glyphs):
-                break
-            if " " in page.gap(theirs, theirs + step) and " " not in literal.gap(lost - step, lost):
-                break
-            theirs += step
-            partners[lost] = theirs
+    if partners[0] is None:
+        first = next((ours for ours, theirs in enumerate(partners) if theirs is not None), None)
+        if first is None:
+            return
+        _take_end(literal, page, partners, range(first - 1, -1, -1), -1)
+    if partners[-1] is None:
+        last = len(partners) - 2
+        while partners[last] is None:
+            last -= 1
+        _take_end(literal, page, partners, range(last + 1, len(partners)), 1)
+
+
+def _take_end(
+    literal: Glyphs, page: Glyphs, partners: list[int | None], lost_ones: range, step: Literal[1, -1]
+) -> None:
+    theirs = partners[lost_ones[0] - step] or 0
+    for lost in lost_ones:
+        if not 0 <= theirs + step < len(page.glyphs):
+            break
+        if " " in page.gap(theirs, theirs + step) and " " not in literal.gap(lost - step, lost):
+            break
+        theirs += step
+        partners[lost] = theirs
 
 
 def _prefer_same(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> None:
@@ -179,16 +205,15 @@ def _prefer_same(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> N
 
     The alignment cannot know: to it, all glyphs of a class are the same.
     """
-    taken = set(partners)
-    for ours, theirs in enumerate(partners):
-        if theirs is None or literal.glyphs[ours] == page.glyphs[theirs]:
+    taken: set[int | None] = set()
+    for ours, (glyph, theirs) in enumerate(zip(literal.glyphs, partners, strict=True)):
+        if theirs is None or glyph == page.glyphs[theirs]:
             continue
         for beside in (theirs - 1, theirs + 1):
-            if (
-                0 <= beside < len(page.glyphs)
-                and beside not in taken
-                and page.glyphs[beside] == literal.glyphs[ours]
-            ):
+            if not 0 <= beside < len(page.glyphs) or page.glyphs[beside] != glyph:
+                continue
+            taken = taken or set(partners)
+            if beside not in taken:
                 partners[ours] = beside
                 taken.add(beside)
                 break

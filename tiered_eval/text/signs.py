@@ -92,10 +92,11 @@ def _parts() -> str:
         "(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty)"
     )
     big = "(?:hours?|days?|weeks?|months?|years?|minutes?|dollars?|euros?)"
+    unit = _any_of(spelling for spelling in known_spellings() if re.fullmatch("[a-z]+", spelling))
     return "|".join(
         (
             r" and a (?:half|quarter|third)\b|\b(?:halves|quarters?|thirds?|fifths?|tenths?|half)(?: of)? an? ",
-            rf"(?:[0-9][\s-]?|\b{few}[\s-])[a-z]+,?\s(?:and\s)?(?:[0-9.]+\s?|{few}\s)[a-z]",
+            rf"(?:[0-9][\s-]?|\b{few}[\s-])(?:{unit}),?\s(?:and\s)?(?:[0-9.]+\s?|{few}\s)[a-z]",
             rf"\ban? {big},?\s(?:and\s)?(?:[0-9]|{few}\s)",
             r"[0-9](?::|h|h )[0-5][0-9]|dollars [0-9]|euros [0-9]",
         )
