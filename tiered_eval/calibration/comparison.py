@@ -33,6 +33,7 @@ __all__ = [
     "Difference",
     "compare_reports",
     "exit_code_of",
+    "same_embedder",
 ]
 
 Label: TypeAlias = Literal["better", "worse", "tied"]
@@ -44,7 +45,7 @@ SUITE = "partial"
 """Name of the suite's own figure."""
 
 _SWAPS = 9_999
-_SETTINGS = ("judges", "embedder", "profile", "mode", "version", "certificate")
+_SETTINGS = ("judges", "embedder", "profile", "mode", "version", "certificate", "code")
 """Settings of a report that change verdicts without any change of the system under test."""
 
 
@@ -121,7 +122,10 @@ def compare_reports(
         delta: how often a difference may be called one although nothing changed.
         seed: for the random swaps.
         asked_again: what the judge said when it was asked once more about the candidate, by case and expectation (see
-            ``calibration.flakes``). A change that it did not repeat is no difference.
+            ``calibration.flakes``). A change that it did not repeat is no difference. Where None, what was asked in the
+            candidate's own gate against this base.
+
+    A candidate that was gated against this base, and ended as soon as the answer was sure, keeps that answer.
 
     Raises:
         ConfigError: the runs have no case in common, or a number is out of range.
@@ -130,6 +134,9 @@ def compare_reports(
         raise ConfigError(
             f"a margin from 0 to 1 and an error rate between 0 and 1 are needed: {margin}, {delta}"
         )
+    gated = candidate.against if candidate.against and candidate.against.base == base.run_id else None
+    if asked_again is None and gated is not None:
+        asked_again = {(one.case_id, one.expectation_id): one.state for one in gated.asked_again}
     paired = Paired(asked_again or {})
     for before, after in in_step(base.results, candidate.results):
         paired.add(before, after)
@@ -140,6 +147,8 @@ def compare_reports(
         )
     suite, *dimensions = _differences(paired, delta, seed)
     state, reason = _gate(suite, dimensions, margin)
+    if gated is not None and gated.is_early and (gated.margin, gated.delta) == (margin, delta):
+        state, reason = gated.state, gated.reason
     return Comparison(
         base=base.run_id,
         candidate=candidate.run_id,
@@ -271,11 +280,17 @@ def _setting_warnings(base: Report, candidate: Report) -> Iterator[str]:
         return
     for name in _SETTINGS:
         before, after = base.settings.get(name), candidate.settings.get(name)
-        if before != after:
+        if before != after and not (name == "embedder" and same_embedder(before, after)):
             yield (
                 f"JUDGED DIFFERENTLY: {name} was {_shown(before)} and is {_shown(after)}; a difference may come from that "
                 "alone. Score the base's responses again with the new settings to know"
             )
+
+
+def same_embedder(before: object, after: object) -> bool:
+    """Are two embedders the same, as far as reports tell? One that was never opened is named without its version."""
+    one, other = str(before), str(after)
+    return one.startswith(other) or other.startswith(one)
 
 
 def _prompt_warnings(paired: Paired) -> Iterator[str]:

@@ -29,6 +29,8 @@ class Change:
     direction: Literal["broke", "mended"]
     impact: float
     """Its share of its case's score, in [0, 1]."""
+    scorer: str = "judge"
+    """The one that gave it."""
 
 
 def changes_to_confirm(base: Report, candidate: Report) -> tuple[Change, ...]:
@@ -67,6 +69,7 @@ def _changes_of(before: CaseResult, after: CaseResult) -> list[Change]:
             expectation_id=new.expectation_id,
             direction="broke" if new.state == "fail" else "mended",
             impact=new.weight / total if total > 0 else 0.0,
+            scorer=new.scorer or "judge",
         )
         for old, new in same_claims(before, after)
         if new.tier == "judge" and {old.state, new.state} == {"pass", "fail"}

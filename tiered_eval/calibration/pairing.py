@@ -22,6 +22,7 @@ __all__ = [
     "Pairs",
     "Score",
     "in_step",
+    "is_same_claim",
     "is_unchanged",
     "pairs_by_figure",
     "same_claims",
@@ -172,7 +173,11 @@ def same_claims(before: CaseResult, after: CaseResult) -> list[tuple[Verdict, Ve
     """Verdicts on the same expectation, in the candidate's order."""
     old = {verdict.expectation_id: verdict for verdict in before.verdicts}
     pairs = ((old.get(new.expectation_id), new) for new in after.verdicts)
-    return [(match, new) for match, new in pairs if match is not None and _is_same_claim(match, new)]
+    return [
+        (match, new)
+        for match, new in pairs
+        if match is not None and is_same_claim(match, new.kind, new.expected)
+    ]
 
 
 def _unpaired(before: CaseResult, after: CaseResult, pairs: int) -> int:
@@ -209,9 +214,9 @@ def pairs_by_figure(
         yield name, [pair for pair in pairs if pair[1].dimension == name]
 
 
-def _is_same_claim(old: Verdict, new: Verdict) -> bool:
+def is_same_claim(old: Verdict, kind: str, expected: str) -> bool:
     """Do both ask for the same? A value may have been edited under its id; reports of older versions do not tell."""
-    return old.kind == new.kind and (old.expected == new.expected or not (old.expected and new.expected))
+    return old.kind == kind and (old.expected == expected or not (old.expected and expected))
 
 
 def _as_before(old: Verdict, new: Verdict) -> tuple[Verdict, Verdict]:

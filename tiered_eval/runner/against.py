@@ -1,0 +1,241 @@
+"""A run that is gated against an earlier one of the same suite: is it worse, and what need be asked to know?
+
+The one idea: what cannot have changed is not asked. Where a response is the same as in the base, and so is all that is asked
+about it and how, the base's verdicts are taken over. The changed cases are judged in a random order and in growing blocks,
+until the answer is sure; what is left then is left over as not needed. Where the suite has a gate of its own as well,
+everything is judged.
+
+A drop is believed only after the judge has repeated what it rests on: from the first fail on, changed verdicts are asked
+for again (another vote, so no kept reply answers), broken and mended ones alike.
+
+Route: :mod:`tiered_eval.runner.run` streams its cases through :meth:`GateAgainst.stream` instead of through the evaluator,
+and hands its report to :meth:`GateAgainst.confirm` and :meth:`GateAgainst.on`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from tiered_eval.calibration.comparison import DEFAULT_DELTA
+from tiered_eval.calibration.flakes import Change, changes_among, changes_to_confirm
+from tiered_eval.calibration.pairing import is_unchanged
+from tiered_eval.calibration.regression import Bounds, GateCase
+from tiered_eval.calibration.suite_gate import FigureName, SuiteGate, differences, gate_cases
+from tiered_eval.config import RunConfig
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import AgainstBase, Case, CaseResult, Report, Suite
+from tiered_eval.records.verdicts import State
+from tiered_eval.runner.base_run import BaseRun
+from tiered_eval.runner.evaluator import Evaluator
+from tiered_eval.runner.second_vote import SecondVote, question_of
+from tiered_eval.runner.standing import gated, standing
+
+__all__ = ["GateAgainst"]
+
+FIRST_BLOCK = 32
+"""Changed cases that are judged before the gate is looked at for the first time."""
+GROWTH = 0.5
+"""A later block is this share of what was judged before it: reading the suite once a block stays cheap."""
+TURN_CASES = 64
+"""Reading hands control to others after so many cases."""
+ASKED_AT_ONCE = 256
+"""Changes that are asked for again in one go."""
+
+
+class GateAgainst:
+    """The comparison of one run with its base, while it goes on.
+
+    Args:
+        config: the run's, with a base and a margin in it.
+
+    Raises:
+        ConfigError: the base is of another suite, is damaged, or has nothing in common with this one; or no results
+            are kept that could be compared. Nothing was spent.
+    """
+
+    def __init__(self, suite: Suite, config: RunConfig) -> None:
+        assert config.gate_against is not None, "there is a base"
+        if not config.keep_results and config.results_path is None:
+            raise ConfigError(
+                "a run that keeps no results cannot be compared with a base: give a results_path"
+            )
+        self._suite = suite
+        self._config = config
+        self._base = BaseRun(config.gate_against)
+        self._base.check_suite(suite)
+        self._has_own_gate = config.gate is not None
+        self._cases: dict[FigureName, list[GateCase]] = {}
+        self._known: dict[str, dict[FigureName, Bounds]] = {}
+        """What the cases differ by whose candidate is judged."""
+        self._waiting: set[str] = set()
+        """Cases that something would have to be asked about."""
+        self._flips: dict[str, tuple[CaseResult, CaseResult]] = {}
+        """Judged cases with a verdict of the judge that changed, while the gate is open."""
+        self._gate: SuiteGate | None = None
+        self._is_confirming = False
+        self._tried: set[tuple[str, str]] = set()
+        self._asked_again: dict[tuple[str, str], State] = {}
+        self._taken_over = self._judged = 0
+
+    async def stream(
+        self, evaluator: Evaluator, cases: Iterable[Case], *, settings: Mapping[str, object]
+    ) -> AsyncIterator[CaseResult]:
+        """Results for ``cases``, which are those of the suite, in any order.
+
+        ``settings`` are whatever decides the run's verdicts, as its report will say.
+        """
+        self._base.compare_settings(settings)
+        async for result in self._unasked(evaluator, cases):
+            yield result
+        if self._has_own_gate:
+            rest = self._judge(evaluator, self._waiting)
+        else:
+            async for result in self._needed(evaluator):
+                yield result
+            rest = self._not_needed(evaluator)
+        async for result in rest:
+            yield result
+
+    async def confirm(self, report: Report, evaluator: Evaluator) -> None:
+        """Ask again for what changed, where the whole run comes out as a regression."""
+        found, _ = self._standing(report)
+        if found.state == "fail" and not found.is_early:
+            await self._ask_again(changes_to_confirm(self._base.report, report), evaluator)
+
+    def on(self, report: Report) -> Report:
+        """The report with the comparison in it, and the gate and exit code that follow."""
+        found, warnings = self._standing(report)
+        found = replace(found, judged=self._judged, taken_over=self._taken_over)
+        report = replace(report, warnings=(*report.warnings, *warnings))
+        own = report.gate if self._has_own_gate else None
+        return gated(report, found, self._base.report, self._config, own=own)
+
+    def _standing(self, report: Report) -> tuple[AgainstBase, tuple[str, ...]]:
+        """How it stands: as the whole run says, or as the gate was sure with changed cases left."""
+        early = None
+        if self._gate is not None and self._gate.state != "undecided" and self._unjudged():
+            early = self._gate.answer()
+        return standing(self._base.report, report, self._config, asked_again=self._asked_again, early=early)
+
+    def _unjudged(self) -> set[str]:
+        """Changed cases that both runs have and that were not judged."""
+        return {case.id for case in self._cases.get(None, ()) if not case.is_same} - self._known.keys()
+
+    async def _unasked(self, evaluator: Evaluator, cases: Iterable[Case]) -> AsyncIterator[CaseResult]:
+        """Whatever needs no call, and a note of the rest."""
+        for index, case in enumerate(cases):
+            if index % TURN_CASES == 0:
+                await asyncio.sleep(0)
+            before = self._base.find(case.id)
+            seen = evaluator.glance(index, case)
+            is_open = any(verdict.leftover == "not-needed" for verdict in seen.verdicts)
+            if is_open and before is not None and (taken := self._base.taken_over(before, seen)) is not None:
+                self._taken_over += sum(verdict.leftover == "not-needed" for verdict in seen.verdicts)
+                seen, is_open = taken, False
+            if before is not None:
+                self._note_pair(before, seen, is_open=is_open)
+            if is_open:
+                self._waiting.add(case.id)
+            else:
+                yield seen
+
+    def _note_pair(self, before: CaseResult, seen: CaseResult, *, is_open: bool) -> None:
+        made = gate_cases(before, seen)
+        for name, case in made.items():
+            self._cases.setdefault(name, []).append(case)
+        if made and not is_open and not made[None].is_same:
+            self._known[seen.case_id] = {name: (case.low, case.high) for name, case in made.items()}
+
+    async def _needed(self, evaluator: Evaluator) -> AsyncIterator[CaseResult]:
+        """Judge changed cases until the answer is sure."""
+        if not self._cases:
+            return
+        size = FIRST_BLOCK
+        self._gate = self._gate_now()
+        while self._gate is not None and (ids := set(self._gate.ahead(size))):
+            async for result in self._judge(evaluator, ids):
+                yield result
+            if not ids & self._known.keys():
+                return  # the suite has changed while it was being read
+            self._gate = self._gate_now()
+            if self._is_confirming or (self._gate is not None and self._gate.state == "fail"):
+                self._is_confirming = True
+                await self._ask_again(changes_among(self._flips.values()), evaluator)
+                self._gate = self._gate_now()
+            size = max(FIRST_BLOCK, int(GROWTH * self._judged))
+        if self._gate is None:
+            async for result in self._judge(evaluator, self._unjudged()):
+                yield result
+
+    def _gate_now(self) -> SuiteGate | None:
+        """A gate that has seen all that is known, without the changes that the judge did not repeat.
+
+        None where no early answer can rest on it: a free check said something else than at first.
+        """
+        for id, (before, after) in self._flips.items():
+            self._known[id] = differences(before, after, asked_again=self._asked_again)
+        gate = SuiteGate(
+            self._cases, margin=self._config.gate_margin, delta=DEFAULT_DELTA, seed=self._config.seed
+        )
+        try:
+            gate.add(self._known)
+        except ValueError:
+            return None
+        return gate
+
+    async def _judge(self, evaluator: Evaluator, ids: set[str]) -> AsyncIterator[CaseResult]:
+        """Judge these cases of the suite, in its order."""
+        ids = set(ids)
+        places = array("Q")
+
+        def chosen() -> Iterator[Case]:
+            for index, case in enumerate(self._suite.cases):
+                if case.id in ids:
+                    places.append(index)
+                    yield case
+
+        async for result in evaluator.stream(chosen(), are_read=True):
+            self._waiting.discard(result.case_id)
+            result = replace(result, index=places[result.index])
+            self._note_judged(result)
+            yield result
+
+    def _note_judged(self, after: CaseResult) -> None:
+        before = self._base.find(after.case_id)
+        if before is None or is_unchanged(before, after):
+            return
+        self._judged += 1
+        if found := differences(before, after):
+            self._known[after.case_id] = found
+        if not self._has_own_gate and changes_among([(before, after)]):
+            self._flips[after.case_id] = before, after
+
+    async def _not_needed(self, evaluator: Evaluator) -> AsyncIterator[CaseResult]:
+        """The cases that nothing was asked about, as their free checks left them."""
+        for index, case in enumerate(self._suite.cases):
+            if index % TURN_CASES == 0:
+                await asyncio.sleep(0)
+            if case.id in self._waiting:
+                yield evaluator.glance(index, case)
+
+    async def _ask_again(self, changes: Iterable[Change], evaluator: Evaluator) -> None:
+        """Put what changed to the judge once more, as far as money and time go."""
+        fresh = (change for change in changes if (change.case_id, change.expectation_id) not in self._tried)
+        assert evaluator.services is not None, "the evaluator was entered"
+        services = SecondVote(evaluator.services)
+        while evaluator.stopped is None and (some := list(islice(fresh, ASKED_AT_ONCE))):
+            self._tried.update((change.case_id, change.expectation_id) for change in some)
+            async for result in evaluator.stream(self._questions(some), services=services, are_read=True):
+                for verdict in result.verdicts:
+                    if verdict.is_decided:
+                        self._asked_again[result.case_id, verdict.expectation_id] = verdict.state
+
+    def _questions(self, changes: Sequence[Change]) -> list[Case]:
+        """A case for each change, with nothing but what is asked again, in the order of the changes."""
+        ids = {change.case_id for change in changes}
+        found = {case.id: case for case in self._suite.cases if case.id in ids}
+        return [question_of(found[change.case_id], change) for change in changes if change.case_id in found]
