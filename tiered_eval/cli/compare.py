@@ -80,10 +80,4 @@ def report_of(run: str, home: Path | None) -> Report:
     from tiered_eval.config import HOME_VARIABLE
     from tiered_eval.reports import kept
 
-    given = Path(run)
-    if given.is_dir():
-        return kept.load_kept(given)
-    if given.is_file():
-        return kept.load_file(given)
-    folder = home or Path(os.environ.get(HOME_VARIABLE) or ".tiered_eval")
-    return kept.load_kept(kept.find_kept(folder, run))
+    return kept.find_report(run, home or Path(os.environ.get(HOME_VARIABLE) or ".tiered_eval"))

@@ -62,6 +62,18 @@ __all__ = ["run"]
     "--gate", metavar="GATE", help="What must hold, such as 'partial>=0.95' (default: all cases pass)."
 )
 @click.option(
+    "--gate-against",
+    metavar="BASE",
+    help="An earlier run that this one must not fall behind, named as for compare. No more is judged than that needs, "
+    "unless there is a gate as well.",
+)
+@click.option(
+    "--margin",
+    type=SHARE,
+    metavar="SHARE",
+    help="Drop of partial that --gate-against takes for a regression; 0 accepts none (default: 0.03).",
+)
+@click.option(
     "--certificate",
     type=FILE,
     metavar="FILE",
@@ -122,6 +134,8 @@ def run(
     output: Path | None,
     quiet: bool,
     verbose: int,
+    gate_against: str | None,
+    margin: float | None,
     **chosen: Any,
 ) -> int:
     """Score every expectation of SUITE and report.
@@ -139,8 +153,12 @@ def run(
         from tiered_eval.reports.files import writable_folder
 
         writable_folder(output)  # now, not when the money is spent
+    if margin is not None and gate_against is None:
+        raise ConfigError("--margin is a drop from a base: name the base with --gate-against")
     config = _config_from(**chosen)
     loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
+    if gate_against is not None:
+        config = _against(config, loaded, gate_against, margin)
     report, folder = asyncio.run(_measure(loaded, config, quiet=quiet))
     all_written = _write_files(report, formats, output or folder)
     _print(report, folder, quiet=quiet)
@@ -193,6 +211,18 @@ def _config_from(
         max_error_rate=max_error_rate,
         seed=seed,
     )
+
+
+def _against(config: RunConfig, suite: Suite, base: str, margin: float | None) -> RunConfig:
+    """The options with the base that was named in them."""
+    from dataclasses import replace
+
+    from tiered_eval.config import home_for
+    from tiered_eval.reports import kept
+
+    report = kept.find_report(base, home_for(suite, chosen=config.home))
+    margin = config.gate_margin if margin is None else margin
+    return replace(config, gate_against=report, gate_margin=margin)
 
 
 async def _measure(suite: Suite, config: RunConfig, *, quiet: bool) -> tuple[Report, Path]:

@@ -136,7 +136,7 @@ class Case:
     def asked_digest(self) -> str:
         """16 hexadecimal digits over all that is asked about the response: its input and the expectations, not their weight."""
         asked = [
-            (one.id, one.claim, one.values, one.match, one.scorer, one.options, one.escalate)
+            (one.id, one.claim, one.values, one.match, one.scorer, one.options, one.escalate, one.hooks)
             for one in self.expectations
         ]
         text = json.dumps([self.input, self.meta, asked], default=_plain)

@@ -21,6 +21,7 @@ __all__ = [
     "LAST",
     "discard_if_empty",
     "find_kept",
+    "find_report",
     "keep",
     "load_file",
     "load_kept",
@@ -94,6 +95,20 @@ def find_kept(home: Path, name: str) -> Path:
         )
         raise ConfigError(f"{several}; the latest are {', '.join((found or kept)[-5:])}")
     return runs / found[0]
+
+
+def find_report(run: str, home: Path) -> Report:
+    """The report that ``run`` means: a run of ``home`` (see :func:`find_kept`), the folder of one, or a file.
+
+    Raises:
+        ConfigError: there is none, or it cannot be read.
+    """
+    given = Path(run)
+    if given.is_dir():
+        return load_kept(given)
+    if given.is_file():
+        return load_file(given)
+    return load_kept(find_kept(home, run))
 
 
 def load_kept(folder: Path) -> Report:
