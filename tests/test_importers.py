@@ -147,25 +147,56 @@ class TestPromptfooAssertions:
                 {"threshold": 0.75},
                 "its default threshold",
             ),
-            ({"type": "llm-rubric", "value": "Is polite"}, None, ("Is polite",), {}, "a requirement"),
+            ({"type": "llm-rubric", "value": "Is polite"}, "llm-rubric", ("Is polite",), {}, "its name"),
             (
                 {"type": "llm-rubric", "value": "Is polite", "threshold": 0.8},
-                None,
+                "llm-rubric",
                 ("Is polite",),
                 {"pass_at": 0.8},
-                "a rubric where a score must be reached",
+                "its threshold",
+            ),
+            (
+                {"type": "llm-rubric", "value": "Is polite", "threshold": 0},
+                "llm-rubric",
+                ("Is polite",),
+                {},
+                "a threshold that everything reaches is none",
             ),
             (
                 {"type": "g-eval", "value": ["Is clear", "Is short"]},
-                None,
-                ("Is clear; Is short",),
+                "g-eval",
+                ("Is clear", "Is short"),
                 {"pass_at": 0.7},
-                "its default threshold is 0.7",
+                "its default threshold is 0.7, of the mean",
             ),
+            (
+                {"type": "g-eval", "value": "Is clear"},
+                "g-eval",
+                ("Is clear",),
+                {"pass_at": 0.7},
+                "one criterion",
+            ),
+            ({"type": "factuality", "value": "Due"}, "factuality", ("Due",), {}, "a reference"),
+            ({"type": "model-graded-factuality", "value": "Due"}, "factuality", ("Due",), {}, "its old name"),
+            (
+                {"type": "model-graded-closedqa", "value": "Says it"},
+                "closed-qa",
+                ("Says it",),
+                {},
+                "a criterion",
+            ),
+            (
+                {"type": "answer-relevance", "threshold": 0.9},
+                "answer-relevance",
+                (None,),
+                {"pass_at": 0.9},
+                "a share",
+            ),
+            ({"type": "answer-relevance"}, "answer-relevance", (None,), {}, "the limit is ours"),
             ({"type": "human", "value": "Reads well"}, "manual", ("Reads well",), {}, "left to people"),
             (
                 {"type": "llm-rubric", "value": "x", "provider": "openai:chat:gpt-4o"},
-                None,
+                "llm-rubric",
                 ("x",),
                 {"models": ("openai:gpt-4o",)},
                 "its own judge",
@@ -195,6 +226,51 @@ class TestPromptfooAssertions:
         value = {} if kind == "not-is-json" else {"value": "a"}
 
         assert one(tmp_path, {"type": kind, **value}).is_negative
+
+    def test_a_context_of_the_variables(self, tmp_path: Path):
+        """Graders took question and context from the variables; here they are the case's."""
+        config = {
+            "prompts": ["{{q}} and {{query}}"],
+            "tests": [
+                {
+                    "vars": {"query": "When?", "context": "It is due in May."},
+                    "assert": [
+                        {"type": "context-faithfulness", "threshold": 0.9},
+                        {"type": "context-recall", "value": "Due in May", "threshold": 0.8},
+                        {"type": "context-relevance"},
+                        {"type": "not-context-faithfulness"},
+                    ],
+                }
+            ],
+        }
+
+        suite = imported(tmp_path, yaml.safe_dump(config))
+        (case,) = loaded(suite, tmp_path)
+
+        assert (case.input, case.meta["context"]) == ("When?", "It is due in May.")
+        assert [(made.scorer, made.negated, dict(made.options)) for made in case.expectations] == [
+            ("context-faithfulness", False, {"pass_at": 0.9}),
+            ("context-recall", False, {"pass_at": 0.8}),
+            ("context-relevance", False, {}),
+            ("context-faithfulness", True, {}),
+        ]
+        assert "without a threshold everything passed there" in str(suite.notes)
+
+    def test_a_context_that_is_not_there(self, tmp_path: Path):
+        """What has nothing to compare with is left out, and named."""
+        suite = imported(
+            tmp_path, promptfoo({"type": "context-faithfulness"}, {"type": "equals", "value": "a"})
+        )
+
+        assert "compares with a context, and there is none" in str(suite.left_out[0])
+
+    def test_comparisons_of_several_outputs(self, tmp_path: Path):
+        """`select-best` is named, as there is one response a case."""
+        suite = imported(
+            tmp_path, promptfoo({"type": "select-best", "value": "kind"}, {"type": "equals", "value": "a"})
+        )
+
+        assert "compares several outputs" in str(suite.left_out[0])
 
     def test_latency_and_cost(self, tmp_path: Path):
         """Thresholds keep their units: milliseconds and dollars."""
@@ -483,8 +559,14 @@ class TestOpenAI:
             (
                 "evals.elsuite.modelgraded.classify:ModelBasedClassify",
                 "modelgraded_spec: fact",
-                None,
-                "requirement",
+                "factuality",
+                "check",
+            ),
+            (
+                "evals.elsuite.modelgraded.classify:ModelBasedClassify",
+                "modelgraded_spec: closedqa",
+                "closed-qa",
+                "check",
             ),
         ],
     )
@@ -560,11 +642,64 @@ class TestOpenAI:
         assert (case.expectations[1].negated, case.expectations[1].options["field"]) == (True, "kind")
         assert case.expectations[2].options["pass_at"] == 0.8
 
+    def test_graders_that_ask_a_model(self, tmp_path: Path):
+        """Their prompt is the criterion, filled in for the item; a range of scores becomes a share."""
+        prompt = "Score {{ sample.output_text }} by {{ item.question }}"
+        text = self.platform(
+            {
+                "type": "score_model",
+                "name": "Good",
+                "model": "gpt-6-luna",
+                "input": [{"role": "user", "content": {"type": "input_text", "text": prompt}}],
+                "range": [1, 5],
+                "pass_threshold": 4,
+            },
+            {
+                "type": "label_model",
+                "name": "Mood",
+                "model": "gpt-6-luna",
+                "input": [{"role": "system", "content": "Name the mood."}],
+                "labels": ["kind", "curt"],
+                "passing_labels": ["kind"],
+            },
+        )
+
+        (case,) = loaded(imported(tmp_path, text, "eval.json"), tmp_path)
+
+        score, label = case.expectations
+        assert (score.scorer, score.value, score.dimension) == (
+            "llm-judge",
+            "Score the response by Which?",
+            "Good",
+        )
+        assert dict(score.options) == {"pass_at": 0.75, "models": ("openai:gpt-6-luna",)}
+        assert (label.scorer, label.dimension) == ("llm-rubric", "Mood")
+        assert label.value.startswith("Name the mood.")
+        assert label.value.endswith("Of the labels 'kind', 'curt', the one that fits is 'kind'.")
+
     @pytest.mark.parametrize(
         ("grader", "said"),
         [
             ({"type": "python", "name": "p", "source": "..."}, "it runs code"),
-            ({"type": "score_model", "name": "s"}, "a prompt of its own"),
+            ({"type": "score_model", "name": "s"}, "its prompt has no text"),
+            ({"type": "multi", "name": "m"}, "a score from other graders"),
+            (
+                {"type": "score_model", "input": [{"role": "user", "content": "{{sample.output_json.a}}"}]},
+                "more of the sample than its output",
+            ),
+            (
+                {
+                    "type": "score_model",
+                    "input": [{"role": "user", "content": "Score"}],
+                    "range": [1, 1],
+                    "pass_threshold": 1,
+                },
+                "its range or threshold is no number",
+            ),
+            (
+                {"type": "label_model", "input": [{"role": "user", "content": "Choose"}], "labels": ["a"]},
+                "none that passes",
+            ),
             (
                 {"type": "string_check", "input": "{{item.a}}", "reference": "b", "operation": "eq"},
                 "does not compare the output",
@@ -611,7 +746,7 @@ class TestArena:
         ("numeric", {"reference": 42, "options": {"tolerance": 0.01, "relative": True}}, "numeric"),
         ("json_match", {"reference": {"a": 1}}, "json-match"),
         ("semantic", {"reference": "It is late"}, "lexical-cosine"),
-        ("llm_judge", {"options": {"judge": {"prompt": "How polite is it?"}}}, None),
+        ("llm_judge", {"options": {"judge": {"prompt": "How polite is it?"}}}, "llm-judge"),
         ("manual", {"reference": "A kind answer"}, "manual"),
     )
 
@@ -626,6 +761,27 @@ class TestArena:
 
         assert (case.id, case.input, case.expectations[0].scorer) == ("t", "Q", scorer)
         assert not suite.left_out
+
+    def test_the_judge_of_a_case(self, tmp_path: Path):
+        """Prompt, model, limit and reference of `llm_judge` keep their meaning."""
+        test = {
+            "id": "t",
+            "input": "Q",
+            "eval_type": "llm_judge",
+            "reference": "A kind answer",
+            "judge": {"prompt": "How polite is it?", "model": "claude-sonnet-5"},
+            "options": {"pass_at": 0.8},
+        }
+
+        (case,) = loaded(imported(tmp_path, yaml.safe_dump([test]), "tests.yaml"), tmp_path)
+
+        (made,) = case.expectations
+        assert (made.scorer, made.value) == ("llm-judge", "How polite is it?")
+        assert dict(made.options) == {
+            "pass_at": 0.8,
+            "reference": "A kind answer",
+            "models": ("anthropic:claude-sonnet-5",),
+        }
 
     def test_defaults_of_the_project(self, tmp_path: Path):
         """Type, options and judge that a case does not name are the project's, from the file beside it."""
@@ -876,8 +1032,7 @@ def test_the_page_names_what_is_carried_over():
     """docs/importing.md names each assertion that has a scorer here."""
     page = (Path(__file__).parent.parent / "docs" / "importing.md").read_text(encoding="utf-8")
     named = {"icontains", "contains-all", "contains-any", "icontains-all", "icontains-any"}  # as `contains` …
-    later = {"answer-relevance", "context-faithfulness", "context-recall", "context-relevance"}
 
-    missing = {kind for kind in TYPES if f"`{kind}`" not in page} - named - later
+    missing = {kind for kind in TYPES if f"`{kind}`" not in page} - named
 
-    assert missing == {"similar:cosine", "model-graded-factuality"}
+    assert missing == {"similar:cosine"}

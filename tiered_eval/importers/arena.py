@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from tiered_eval.importers.files import Folder
 from tiered_eval.importers.outcome import Collector, ImportedSuite, Proposal, Unsupported, entry
-from tiered_eval.suite.source import Spelled, text_of
+from tiered_eval.suite.source import Spelled, plain, text_of
 
 __all__ = ["NAME", "is_arena", "read_arena"]
 
@@ -212,15 +212,16 @@ def _llm_judge(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:
     criteria = text_of(asked.get("prompt")) or text_of(options.get("criteria"))
     if criteria is None:
         raise Unsupported("llm_judge without a prompt")
-    if reference is not None:
-        criteria = f"{criteria.rstrip()}\nReference: {text_of(reference) or reference}"
-    pass_at = options.get("pass_at", options.get("threshold"))
-    made = entry("rubric", criteria, pass_at=None if pass_at is None else float(text_of(pass_at) or 0.5))
-    return [
-        Proposal(
-            made, "the judge's prompt is the criteria of a rubric here; the rest of the question is ours"
-        )
-    ]
+    pass_at = text_of(options.get("pass_at", options.get("threshold")))
+    model = _vendor_model(text_of(asked.get("model")))
+    made = entry(
+        "llm-judge",
+        criteria,
+        pass_at=None if pass_at is None else float(pass_at),
+        reference=None if reference is None else text_of(reference) or str(plain(reference)),
+        models=None if model is None else [model],
+    )
+    return [Proposal(made, "the judge's prompt is the criterion here; the rest of the question is ours")]
 
 
 def _manual(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:
@@ -252,10 +253,17 @@ def _judge(out: Collector, given: Any) -> dict[str, Any] | None:
     model = text_of(given.get("model")) if isinstance(given, Mapping) else None
     if model is None:
         return None
-    vendor = (
-        "anthropic" if model.startswith("claude") else "openai" if model.startswith(("gpt", "o")) else None
-    )
-    if vendor is None:
+    named = _vendor_model(model)
+    if named is None:
         out.leave_out("judge.model", f"whose model {model} is cannot be told: write provider:model")
         return None
-    return {"models": [f"{vendor}:{model}"]}
+    return {"models": [named]}
+
+
+def _vendor_model(model: str | None) -> str | None:
+    """``provider:model``, where the vendor can be told by the model's name."""
+    if model is None:
+        return None
+    if model.startswith("claude"):
+        return f"anthropic:{model}"
+    return f"openai:{model}" if model.startswith(("gpt", "o")) else None

@@ -149,7 +149,8 @@ def _class_proposals(kind: str, row: Mapping[str, Any], args: Mapping[str, Any])
     if kind == "JsonMatch":
         return [Proposal(entry("json-match", _parsed_json(ideal)))]
     if kind == "ModelBasedClassify":
-        return _model_graded(text_of(args.get("modelgraded_spec")) or "", ideal)
+        spec = text_of(args.get("modelgraded_spec")) or ""
+        return _model_graded(spec, ideal, text_of(row.get("criteria")))
     raise Unsupported(f"the class {kind} does more than compare with the ideal answer")
 
 
@@ -157,13 +158,12 @@ _MATCH = "`Match` looks whether the response starts with the ideal answer, and s
 _EDGES = "`contains` looks between the edges of words and numbers here, so 5 is not in 25"
 
 
-def _model_graded(spec: str, ideal: Any) -> list[Proposal]:
+def _model_graded(spec: str, ideal: Any, criteria: str | None) -> list[Proposal]:
     text = text_of(_single(ideal)) or ""
     if spec.split("/")[0] == "fact":
-        asked = f"Agrees with this and contradicts none of it: {text}"
-        return [Proposal(entry("factuality", text), _GRADED), Proposal(entry("requirement", asked), _GRADED)]
+        return [Proposal(entry("factuality", text), _GRADED)]
     if spec.split("/")[0] == "closedqa":
-        return [Proposal(entry("closed-qa", text), _GRADED), Proposal(entry("requirement", text), _GRADED)]
+        return [Proposal(entry("closed-qa", criteria or text), _GRADED)]
     raise Unsupported(f"the model-graded spec {spec or 'without a name'} has a prompt of its own")
 
 

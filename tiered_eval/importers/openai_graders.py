@@ -17,6 +17,7 @@ from tiered_eval.suite.source import text_of
 __all__ = ["grader_proposals"]
 
 _OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_(?:text|json(?P<field>(?:\.[\w-]+|\[\d+\])+))\s*\}\}\s*\Z")
+_SHOWN = re.compile(r"\{\{\s*sample\.output_text\s*\}\}")
 _CHECKS = {"eq": "equals", "ne": "not-equals", "like": "contains", "ilike": "icontains"}
 _SIMILARITY = {
     "fuzzy_match": "fuzzy-string",
@@ -27,8 +28,6 @@ _SIMILARITY = {
 }
 _OTHERS = {
     "python": "it runs code: write a scorer in Python and name it with `python: module:function`",
-    "label_model": "its model is asked with a prompt of its own: write a `requirement` or a `rubric`",
-    "score_model": "its model is asked with a prompt of its own: write a `rubric`",
     "multi": "it computes a score from other graders: give expectations a `dimension` and weights",
 }
 
@@ -46,6 +45,10 @@ def grader_proposals(grader: Any, item: Mapping[str, Any]) -> list[Proposal]:
         return _string_check(grader, item)
     if kind == "text_similarity":
         return _similarity(grader, item)
+    if kind == "score_model":
+        return _score_model(grader, item)
+    if kind == "label_model":
+        return _label_model(grader, item)
     raise Unsupported(_OTHERS.get(kind or "", f"there is nothing like the grader {kind} here"))
 
 
@@ -101,6 +104,73 @@ def _sides(grader: Mapping[str, Any], item: Mapping[str, Any]) -> tuple[str | No
         raise Unsupported("there is nothing to compare with")
     field = output["field"]
     return (field.lstrip(".") if field else None), expected
+
+
+_RESPONSE = "the response"
+"""What stands in a grader's prompt for the output: our questions show it beside the criterion."""
+_PROMPT = "the grader's prompt is the criterion here, beside the response; the rest of the question is ours"
+
+
+def _score_model(grader: Mapping[str, Any], item: Mapping[str, Any]) -> list[Proposal]:
+    """A model's score in a range, as a score from 0 to 1."""
+    given = grader.get("range")
+    try:
+        low, high = (float(text_of(end) or "") for end in (given if isinstance(given, list) else ["0", "1"]))
+        threshold = text_of(grader.get("pass_threshold"))
+        pass_at = None if threshold is None else (float(threshold) - low) / (high - low)
+    except (ValueError, ZeroDivisionError):
+        raise Unsupported("its range or threshold is no number") from None
+    made = entry("llm-judge", _prompt_of(grader, item), pass_at=pass_at, **_asked_of(grader))
+    return [Proposal(made, _PROMPT)]
+
+
+def _label_model(grader: Mapping[str, Any], item: Mapping[str, Any]) -> list[Proposal]:
+    """A model's choice of a label, as the claim that it would be one of those that pass."""
+    labels = [text_of(label) for label in grader.get("labels") or ()]
+    passing = [text_of(label) for label in grader.get("passing_labels") or ()]
+    if not labels or not passing:
+        raise Unsupported("it has no labels, or none that passes")
+    criterion = (
+        f"{_prompt_of(grader, item)}\n\nOf the labels {', '.join(map(repr, labels))}, the one that fits is "
+        f"{' or '.join(map(repr, passing))}."
+    )
+    return [Proposal(entry("llm-rubric", criterion, **_asked_of(grader)), _PROMPT)]
+
+
+def _asked_of(grader: Mapping[str, Any]) -> dict[str, Any]:
+    model = text_of(grader.get("model"))
+    return {"dimension": _dimension(grader), "models": None if model is None else [f"openai:{model}"]}
+
+
+def _prompt_of(grader: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+    """The words of a grader's messages, for one item.
+
+    Raises:
+        Unsupported: they need more of the sample than its output, or are no text.
+    """
+    messages = grader.get("input")
+    texts = [
+        text
+        for message in (messages if isinstance(messages, list) else [])
+        if isinstance(message, Mapping)
+        for text in _texts_of(message.get("content"))
+    ]
+    prompt = _SHOWN.sub(_RESPONSE, "\n\n".join(texts)).strip()
+    if "{{" in prompt and "sample." in prompt:
+        raise Unsupported("its prompt needs more of the sample than its output")
+    prompt = filled(prompt, {"item": item})
+    if not prompt:
+        raise Unsupported("its prompt has no text")
+    return prompt
+
+
+def _texts_of(content: Any) -> list[str]:
+    """The texts of a message: itself, one part, or several."""
+    if isinstance(content, str):
+        return [content]
+    if isinstance(content, Mapping):
+        return _texts_of(content.get("text"))
+    return [text for part in content for text in _texts_of(part)] if isinstance(content, list) else []
 
 
 def _dimension(grader: Mapping[str, Any]) -> str | None:

@@ -207,12 +207,15 @@ class _Reader:
                 f"is the weighted share: gate on partial>={threshold} or the like",
             )
         kept = {"vars": dict(variables)} if variables else {}
+        if input is None:
+            input = text_of(variables.get("query"))  # what graders take for the question
         self.out.add_case(
             f"{test.name or f'test-{self.number}'}{suffix}",
             expect,
             place,
             response=response,
             input=input,
+            context=_context(variables, expect),
             meta={**meta, **kept, **test.metadata},
         )
 
@@ -329,6 +332,13 @@ def _short(weight: float) -> float | int:
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def _context(variables: Mapping[str, Any], expect: list[Any]) -> Any:
+    """The variable that graders take for the context, where one of them asks for it."""
+    asks = any("context-" in str(next(iter(one), "")) for one in expect if isinstance(one, Mapping))
+    asks = asks or any(isinstance(one, str) and "context-" in one for one in expect)
+    return plain(variables["context"]) if asks and variables.get("context") else None
 
 
 def _input(text: Any) -> Any:

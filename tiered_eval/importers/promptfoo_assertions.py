@@ -29,6 +29,11 @@ _BOUNDED = (
 )
 _MEASURED = "`latency` and `cost` need what was measured: put latency_ms, cost_usd into `meta` of each case"
 _RUBRIC = "what a model grades is asked with the prompts of this tool; the words of the rubric are kept"
+_PARTLY = f"{_RUBRIC}; a criterion is met, met in part (0.5) or not met, and no score in between"
+_NOTHING_SAID = (
+    "a response that states none of the facts fails `factuality` here; there it passed as a subset of them"
+)
+_NO_LIMIT = "without a threshold everything passed there; here the limit is that of the scorer, unless you set `pass_at`"
 
 
 def proposals_for(kind: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
@@ -184,48 +189,41 @@ def _word_count(name: str, value: Any, threshold: str | None, settings: Settings
     return [Proposal(entry(name, _needed(value), **settings))]
 
 
+def _passes_at(threshold: str | None, default: float | None = None) -> float | None:
+    """A threshold as ``pass_at``; None where everything passed from 0 on, which is no limit here."""
+    if threshold is None:
+        return default
+    return float(threshold) or None
+
+
 def _rubric(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
-    return _graded(name, _text(value), threshold, settings)
+    made = entry(name, _text(value), pass_at=_passes_at(threshold), **settings)
+    return [Proposal(made, _PARTLY if threshold else _RUBRIC)]
 
 
 def _g_eval(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
-    criteria = [text_of(part) or "" for part in (value if isinstance(value, list) else [_needed(value)])]
-    return _graded(name, "; ".join(criteria), threshold or "0.7", settings)
-
-
-def _graded(name: str, criteria: str, threshold: str | None, settings: Settings) -> list[Proposal]:
-    """A rubric where a score must be reached, else a requirement."""
-    if threshold is not None and 0 < float(threshold) < 1:
-        made = entry(_renamed(name, "rubric"), criteria, pass_at=float(threshold), **settings)
-    else:
-        made = entry(_renamed(name, "requirement"), criteria, **settings)
-    return [Proposal(made, _RUBRIC)]
+    criteria = [_text(part) for part in (value if isinstance(value, list) else [value])]
+    given: Any = {"all": criteria} if len(criteria) > 1 else {"value": _needed(criteria)[0]}
+    return [Proposal({name: {**given, "pass_at": _passes_at(threshold, 0.7) or 0.7, **settings}}, _RUBRIC)]
 
 
 def _closed_qa(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
-    criterion = _text(value)
-    return [
-        Proposal(entry(_renamed(name, "closed-qa"), criterion, **settings), _RUBRIC),
-        Proposal(entry(_renamed(name, "requirement"), criterion, **settings), _RUBRIC),
-    ]
+    return [Proposal(entry(_renamed(name, "closed-qa"), _text(value), **settings), _RUBRIC)]
 
 
 def _factuality(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
-    fact = _text(value)
-    asked = f"Agrees with this and contradicts none of it: {fact}"
-    return [
-        Proposal(entry(_renamed(name, "factuality"), fact, **settings), _RUBRIC),
-        Proposal(
-            entry(_renamed(name, "requirement"), asked, **settings),
-            "`factuality` is asked as a requirement: agrees with the facts and contradicts none",
-        ),
-    ]
+    return [Proposal(entry(_renamed(name, "factuality"), _text(value), **settings), _NOTHING_SAID)]
 
 
-def _same_name(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
-    """For what another scorer of the same name may do; refused by the loader where there is none."""
-    pass_at = None if threshold is None else float(threshold)
-    return [Proposal(entry(name, value, pass_at=pass_at, **settings), _RUBRIC)]
+def _share_of_statements(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    """What has no value: an answer against its question, or against its context."""
+    made = entry(name, pass_at=_passes_at(threshold), **settings)
+    return [Proposal(made, _RUBRIC if threshold and float(threshold) else _NO_LIMIT)]
+
+
+def _recall(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
+    made = entry(name, _text(value), pass_at=_passes_at(threshold), **settings)
+    return [Proposal(made, _RUBRIC if threshold and float(threshold) else _NO_LIMIT)]
 
 
 def _human(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
@@ -269,10 +267,10 @@ TYPES: Mapping[str, Rule] = MappingProxyType(
         "model-graded-closedqa": _closed_qa,
         "model-graded-factuality": _factuality,
         "factuality": _factuality,
-        "answer-relevance": _same_name,
-        "context-faithfulness": _same_name,
-        "context-recall": _same_name,
-        "context-relevance": _same_name,
+        "answer-relevance": _share_of_statements,
+        "context-faithfulness": _share_of_statements,
+        "context-recall": _recall,
+        "context-relevance": _share_of_statements,
         "human": _human,
         "tool-call-f1": _tool_call_f1,
     }
