@@ -23,6 +23,7 @@ _PUBLIC = {
     "evaluate": "tiered_eval.runner",
     "evaluate_sync": "tiered_eval.runner",
     "load_suite": "tiered_eval.suite",
+    "scorer": "tiered_eval.catalogue.declaring",
 }
 
 __all__ = [
@@ -38,9 +39,11 @@ __all__ = [
     "evaluate",
     "evaluate_sync",
     "load_suite",
+    "scorer",
 ]
 
 if TYPE_CHECKING:
+    from tiered_eval.catalogue.declaring import scorer
     from tiered_eval.config import RunConfig
     from tiered_eval.errors import TieredEvalError
     from tiered_eval.records import Case, CaseResult, Expectation, Report, Suite, Verdict

@@ -108,6 +108,8 @@ class RunConfig:
     keep_results: bool = True
     """Keep results for the report in memory; with ``results_path`` they are read back from there instead."""
     seed: int = 0
+    scorers: Mapping[str, Any] = field(default_factory=dict)
+    """Functions and classes of your own that expectations may name, by name."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense: NaN compares as a limit that nothing reaches, a slip in ``mode`` would go live.

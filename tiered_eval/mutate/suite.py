@@ -9,12 +9,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.errors import Problem
 from tiered_eval.mutate.tries import Passed, Trial
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, Expectation, Suite
 from tiered_eval.runner.checks import Checker
+from tiered_eval.scorers import load_scorer
 
 __all__ = ["RULE", "Mutation", "mutate_suite"]
 
@@ -78,7 +81,8 @@ def mutate_suite(suite: Suite, *, profile: Profile | None = None, seed: int = 0)
     Args:
         seed: chooses which other cases' responses are shown, where there are more than 20.
     """
-    checker = Checker(load_profile() if profile is None else profile)
+    load = partial(load_scorer, catalogue=suite.catalogue or CATALOGUE)
+    checker = Checker(load_profile() if profile is None else profile, load)
     others = _sample(suite.cases, seed)
     done = _Tried()
     for case in suite.cases:

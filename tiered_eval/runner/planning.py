@@ -11,8 +11,10 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 
 from tiered_eval.calls import PackQuestion, PlannedCall, calls_for
+from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.config import Pack, RunConfig
 from tiered_eval.errors import PriceUnknown
 from tiered_eval.keys import recording_key
@@ -22,7 +24,9 @@ from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Expectation, ModelRequest, Suite, Verdict
 from tiered_eval.router import Route, route
 from tiered_eval.runner.checks import Checker, OpenExpectation
+from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.judge import judge_request
+from tiered_eval.suite.own_scorers import own_catalogue
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Plan", "PlanLine", "plan"]
@@ -140,7 +144,8 @@ def plan(
     """
     config = (config or RunConfig()).merged_with(suite)
     people = None if config.home is None else verdicts_for(config.home)
-    checker = Checker(profile or load_profile(), people=people)
+    catalogue = own_catalogue(scorers=config.scorers, base=suite.catalogue or CATALOGUE)
+    checker = Checker(profile or load_profile(), partial(load_scorer, catalogue=catalogue), people=people)
     judge = config.judges[0] if config.judges else None
     costs = _Costs(judge, PriceBook(config.prices), config.packing)
     settled: Counter[str] = Counter()
@@ -166,7 +171,7 @@ def plan(
                 asks_embedder = "semantic" in ahead
                 to_embedding += asks_embedder
                 if "judge" in ahead:
-                    costs.add(expectation, subject, is_certain=not asks_embedder)
+                    costs.add(expectation, begun.subject, is_certain=not asks_embedder)
             if len(lines) < detail_limit:
                 lines.append(_line(case.id, expectation, chosen, begun))
         costs.close_case()

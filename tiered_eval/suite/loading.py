@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tiered_eval.catalogue import CATALOGUE, Catalogue
-from tiered_eval.catalogue.declaring import code_digest
 from tiered_eval.errors import SuiteError
 from tiered_eval.lint import lint_case
 from tiered_eval.records import Case, Hooks, Suite
@@ -245,8 +244,7 @@ class _StreamedCases:
 
 def _digests(catalogue: OwnCatalogue, hooks: HookReader) -> Mapping[str, str]:
     """What other code than ours decides verdicts, and the digest of the file of each."""
-    found = {info.name: code_digest(info.code.code) for info in catalogue.own}
-    return {**found, **{hook.name: hook.digest for hook in hooks.found}}
+    return {**catalogue.digests, **{hook.name: hook.digest for hook in hooks.found}}
 
 
 def _stamp(plan: Plan, responses: ResponseFile | None) -> object:

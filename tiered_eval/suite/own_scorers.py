@@ -24,7 +24,7 @@ from tiered_eval.catalogue import (
     ScorerInfo,
     canonical,
 )
-from tiered_eval.catalogue.declaring import declaration_of, info_of
+from tiered_eval.catalogue.declaring import code_digest, declaration_of, info_of
 from tiered_eval.errors import ConfigError
 from tiered_eval.suite.code import FOLDER, SuiteCode, place_of
 from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES
@@ -62,6 +62,9 @@ class OwnCatalogue(Catalogue):
         self._installed: dict[str, EntryPoint] | None = None
         self._has_folder_read = False
         self._folder_fault: Missing | None = None
+        if isinstance(base, OwnCatalogue):  # what was found there is in the table already
+            self._installed = base._installed
+            self._has_folder_read, self._folder_fault = base._has_folder_read, base._folder_fault
         for name, scorer in (given or {}).items():
             self._register(info_of(name, scorer, origin=_BY_HAND))
 
@@ -69,6 +72,11 @@ class OwnCatalogue(Catalogue):
     def own(self) -> tuple[ScorerInfo, ...]:
         """Those that do not ship and are known so far."""
         return tuple(info for info in self.scorers if info.code is not None)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The same by name, each with a digest of the file that its code stands in."""
+        return {info.name: code_digest(info.code.code) for info in self.own}
 
     def named(self, name: str) -> Named | None:
         """What a name stands for; one that nobody has asked for yet is looked for now."""
@@ -152,6 +160,8 @@ class OwnCatalogue(Catalogue):
             )
         if there is not None:
             other = there.scorer
+            if other.code is not None and other.code.code is info.code.code:
+                return
             if other.code is None:
                 raise ConfigError(f"{info.origin}: {info.name!r} is a scorer that ships; choose another name")
             raise ConfigError(
@@ -174,7 +184,7 @@ class OwnCatalogue(Catalogue):
             self._installed = installed_scorers()
             for name, point in self._installed.items():
                 there = super().named(name)
-                if there is not None:
+                if there is not None and there.scorer.origin != _place(point):
                     other = there.scorer
                     what = "a scorer that ships" if other.code is None else other.origin
                     raise ConfigError(f"{_place(point)}: {name!r} is also the name of {what}; rename one")
@@ -184,12 +194,14 @@ class OwnCatalogue(Catalogue):
 def own_catalogue(
     code: SuiteCode | None = None, scorers: Mapping[str, Any] | None = None, *, base: Catalogue = CATALOGUE
 ) -> OwnCatalogue:
-    """The table for a suite, or for what is made in Python, whose caller has said by calling that code may run.
+    """The table for a suite; or without ``code`` for what is made in Python, whose caller says by calling that code may run.
 
     Raises:
         ConfigError: one of ``scorers`` is no scorer, or its name is taken.
     """
     if isinstance(base, OwnCatalogue) and code is None:
+        if not scorers:
+            return base
         code = base.code
     return OwnCatalogue(base, code or SuiteCode(None, allow_code=True), scorers)
 

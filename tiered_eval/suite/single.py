@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from tiered_eval.suite.own_scorers import own_catalogue
 from tiered_eval.suite.problems import Problems
 from tiered_eval.suite.scope import Scope
 
-__all__ = ["check_case", "check_cases", "read_expectation", "reader_for"]
+__all__ = ["check_cases", "read_cases", "read_expectation", "reader_for"]
 
 
 def read_expectation(
@@ -65,17 +65,19 @@ def check_cases(cases: Iterable[object], *, reader: ExpectationReader | None = N
     return tuple(filter(None, checked))
 
 
-def check_case(case: object, *, reader: ExpectationReader | None = None, number: int = 1) -> Case:
-    """One case, read in the same way; ``number`` is its place, for messages.
+def read_cases(cases: Iterable[object], *, reader: ExpectationReader) -> Iterator[Case]:
+    """The same one by one, as they are asked for, so that a stream of cases is never held.
 
     Raises:
-        SuiteError: as :func:`check_cases`.
+        SuiteError: at the first case that is wrong.
     """
-    problems = Problems()
-    checked = _checked(case, CaseReader(reader or _reader()), Scope("<code>", problems), number)
-    problems.raise_if_any()
-    assert checked is not None, "a case that is not returned was reported"
-    return checked
+    case_reader = CaseReader(reader)
+    for number, case in enumerate(cases, 1):
+        problems = Problems()
+        checked = _checked(case, case_reader, Scope("<code>", problems), number)
+        problems.raise_if_any()
+        if checked is not None:
+            yield checked
 
 
 def reader_for(catalogue: Catalogue) -> ExpectationReader:

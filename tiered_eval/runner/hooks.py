@@ -1,0 +1,116 @@
+"""Runs the hooks of an expectation: the one before its checks, and the one before its judge.
+
+The one idea: a hook changes the text that is looked at, or decides about the expectation as a whole. What it decides is never
+turned round: a response that is broken is broken also where something must *not* be in it. What it raises, and whatever it
+returns that is no answer, is an error.
+
+Everything behind a hook sees the text that it made, so evidence is a place in that text, and a judge's question is kept
+under it: another hook that makes another text is another question, and the same text is the same one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tiered_eval.errors import ConfigError
+from tiered_eval.records import Case, Expectation, Hook, Outcome, Tier
+from tiered_eval.scorers.custom import within
+from tiered_eval.scorers.said import outcome_of
+from tiered_eval.text.subject import Subject
+
+__all__ = ["HookStep", "ask_first", "processed"]
+
+TIME_LIMIT_S = 60.0
+"""An async ``pre_judge`` may take so long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookStep:
+    """What a verdict names as its scorer where a hook decided: string work, and free."""
+
+    name: str
+    tier: Tier = "exact"
+
+
+def processed(expectation: Expectation, subject: Subject) -> Subject | Outcome:
+    """What the checks are to look at, or what the hook before them decided.
+
+    Raises:
+        ConfigError: it returned neither text nor a decision.
+        Whatever it raises.
+    """
+    hook = None if expectation.hooks is None else expectation.hooks.post_process
+    if hook is None:
+        return subject
+    # A view, so that all expectations of a case that share a hook share the text and what is computed from it.
+    return subject.view(_Processed(hook, subject.case))
+
+
+async def ask_first(expectation: Expectation, subject: Subject) -> Subject | Outcome:
+    """What a judge is to be shown, or what the hook before it decided.
+
+    Raises:
+        ConfigError: it returned neither nothing, nor text, nor a decision; or did not come back.
+        Whatever it raises.
+    """
+    hook = None if expectation.hooks is None else expectation.hooks.pre_judge
+    if hook is None:
+        return subject
+    case = subject.case
+    said = _called(hook, {"response": subject.text, "case": case, "expectation": expectation})
+    if inspect.isawaitable(said):
+        said = await within(said, TIME_LIMIT_S, _who("pre_judge", hook))
+    return subject if said is None else _read(said, "pre_judge", hook, subject)
+
+
+@dataclass(frozen=True, slots=True)
+class _Processed:
+    """The view of a response that a hook makes."""
+
+    hook: Hook
+    case: Case = field(compare=False)
+    """Views are kept with the one case that they are of."""
+
+    def __call__(self, text: str) -> Subject | Outcome:
+        said = _called(self.hook, {"response": text, "case": self.case})
+        return _read(said, "post_process", self.hook, Subject(self.case))
+
+
+def _called(hook: Hook, known: Mapping[str, Any]) -> Any:
+    """What the function returns; it is given what it asks for by name, and its first other parameter is the response."""
+    try:
+        parameters = list(inspect.signature(hook.call).parameters.values())
+    except (TypeError, ValueError):
+        return hook.call(known["response"])  # built in
+    separate: list[Any] = []
+    named: dict[str, Any] = {}
+    for place, one in enumerate(parameters):
+        role = one.name if one.name in known else "response" if place == 0 and "response" not in named else ""
+        if not role or one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
+            continue
+        if one.kind is one.POSITIONAL_ONLY:
+            separate.append(known[role])
+        else:
+            named[one.name] = known[role]
+    return hook.call(*separate, **named)
+
+
+def _read(said: Any, stage: str, hook: Hook, subject: Subject) -> Subject | Outcome:
+    """A text in the place of the response, or a decision."""
+    if isinstance(said, str):
+        return Subject(replace(subject.case, response=said))
+    who = _who(stage, hook)
+    if isinstance(said, Mapping):
+        decided = outcome_of(said, who)
+        if decided.state in ("pass", "fail"):
+            return decided
+    raise ConfigError(
+        f"{who} returned {said!r:.100}; return a text, or a mapping that decides, such as {{'pass': False, 'reason': '...'}}"
+    )
+
+
+def _who(stage: str, hook: Hook) -> str:
+    return f"the {stage} {hook.name}"
