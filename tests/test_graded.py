@@ -38,7 +38,7 @@ ENTRIES: dict[str, Any] = {
     "g-eval": "Is clear",
     "answer-relevance": {},
     "context-faithfulness": {},
-    "context-recall": "It left on Monday.",
+    "context-recall": "The day was a Monday.",
     "context-relevance": {},
     "pairwise": "Soon.",
 }
