@@ -101,6 +101,30 @@ def left_over_suite(*, cases: int, expectations: int, left_over: int, seed: int 
     return built
 
 
+def graded_suite(*, cases: int, rubrics: int, characters: int, seed: int = 0) -> list[Case]:
+    """Long responses with several rubrics each."""
+    rng = random.Random(seed)
+    criteria = (
+        "The tone is polite",
+        "Every order has a date",
+        "Nobody is blamed",
+        "It can be acted on at once",
+    )
+    return [
+        make_case(
+            " ".join(made_response(rng) for _ in range(characters // RESPONSE_CHARACTERS)),
+            *(
+                make_expectation(
+                    "rubric", f"{criteria[number % len(criteria)]} ({number})", id=f"rubric-{number}"
+                )
+                for number in range(rubrics)
+            ),
+            id=f"case-{index}",
+        )
+        for index in range(cases)
+    ]
+
+
 def _merged(cases: list[Case], questions: list[tuple[Case, Expectation]]) -> list[Case]:
     asked: dict[str, list[Expectation]] = {}
     extra: list[Case] = []

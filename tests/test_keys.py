@@ -71,7 +71,10 @@ def test_model_and_origin_are_part_of_the_content_key():
     assert len(keys) == 3
 
 
-@pytest.mark.parametrize("change", [{"kind": "requirement"}, {"cache": "1h"}])
+@pytest.mark.parametrize(
+    "change",
+    [{"kind": "requirement"}, {"cache": "1h"}, {"cache": "5m", "cache_to": "judged"}, {"judged_until": 7}],
+)
 def test_what_cannot_change_the_answer_is_no_part_of_a_key(change: dict[str, Any]):
     """The kind is there for the spend report, and caching of prompts for the price."""
     other = replace(REQUEST, **change)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from provider_faults import KEY, NONCE, REQUEST, opened
 
 from tiered_eval.pricing import PriceBook
+from tiered_eval.prompting import render
 from tiered_eval.providers.anthropic import MODELS as CLAUDES
 from tiered_eval.providers.anthropic import messages_body
 from tiered_eval.providers.base import Provider
@@ -79,6 +80,44 @@ def test_gpt_is_told_where_the_front_ends():
     ]
     assert isinstance(body["messages"][1]["content"], str)
     assert (body["prompt_cache_options"], body["prompt_cache_key"]) == (mark, front_key(LONG))
+
+
+JUDGED = render(
+    "judge/rubric",
+    judged={"input": "How long?", "response": 'Two\nweeks. DATA <\u200b> "', "fields": None},
+    asked={"criteria": ["It is polite"], "levels": {"1": "no"}},
+)
+
+
+@pytest.mark.parametrize("prefix", ["anthropic", "openai"])
+def test_front_may_end_after_what_is_judged(prefix: str):
+    """The user's message is cut there, and says the same; what is asked of the response comes after the mark."""
+    request = replace(JUDGED, system=RUBRIC, cache="5m", cache_to="judged")
+    if prefix == "anthropic":
+        content = messages_body(request, model=CLAUDE, nonce=NONCE)["messages"][0]["content"]
+        mark: dict[str, Any] = {"cache_control": {"type": "ephemeral", "ttl": "5m"}}
+    else:
+        content = completion_body(request, model=GPT, nonce=NONCE)["messages"][1]["content"]
+        mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+
+    front, rest = content
+    assert front["text"] + rest["text"] == request.user_text(NONCE)
+    assert front == {"type": "text", "text": front["text"], **mark}
+    assert rest == {"type": "text", "text": rest["text"]}
+    assert front["text"].endswith('\\"",\n')
+    assert rest["text"].startswith('"criteria"')
+
+
+def test_front_with_the_response_is_the_same_for_another_question():
+    """Whatever is asked, also where a remark about the response follows what is asked."""
+    other = render(
+        "judge/rubric",
+        judged={"input": "How long?", "response": 'Two\nweeks. DATA <\u200b> "'},
+        asked={"criteria": ["Nobody is blamed", "It is short"], "levels": {"1": "no", "2": "yes"}},
+    )
+
+    assert other.judged_until == JUDGED.judged_until > 0
+    assert other.user[1][: other.judged_until] == JUDGED.user[1][: JUDGED.judged_until]
 
 
 def test_gpt_that_keeps_all_for_nothing_is_only_told_what_belongs_together():
