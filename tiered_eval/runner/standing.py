@@ -56,9 +56,7 @@ def standing(
     state, reason = done.state, done.reason
     if early is not None:
         state, reason = early.state, _early_reason(early, margin)
-        changes[0] = replace(
-            changes[0], change=early.difference or 0.0, low=early.low, high=early.high, label=_label(early)
-        )
+        changes[0] = _early_change(changes[0], early)
     against = AgainstBase(
         base=base.run_id,
         margin=margin,
@@ -169,6 +167,14 @@ def _early_reason(early: GateAnswer, margin: float) -> str:
     )
 
 
-def _label(early: GateAnswer) -> Literal["better", "worse", "tied"]:
-    """An early answer says whether it is a regression, and no more."""
-    return "worse" if early.state == "fail" else "tied"
+def _early_change(seen: FigureChange, early: GateAnswer) -> FigureChange:
+    """The suite's figure as the gate estimates it for all cases. It says whether it is a regression, and no more."""
+    change = early.difference or 0.0
+    return replace(
+        seen,
+        candidate=min(1.0, max(0.0, seen.base + change)),
+        change=change,
+        low=early.low,
+        high=early.high,
+        label="worse" if early.state == "fail" else "tied",
+    )
