@@ -36,8 +36,8 @@ def annotation_lines(report: Report) -> Iterator[str]:
         yield _command(
             "error", "tiered-eval", f"{count - len(shown):,} more, {count:,} in all: see the report"
         )
-    if report.leftovers:
-        yield _command("warning", "tiered-eval: not judged", wording.reasons_line(report.leftovers))
+    if left := {reason: count for reason, count in report.leftovers.items() if reason != "not-needed"}:
+        yield _command("warning", "tiered-eval: not judged", wording.reasons_line(left))
     if report.failures:
         yield _command("warning", "tiered-eval: errors", wording.reasons_line(report.failures))
     if report.gate is not None and report.gate.state != "met":

@@ -19,6 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 from tiered_eval.records import CaseResult, Report, Verdict
 from tiered_eval.records.codec import plain_decimal
 from tiered_eval.reports import cards, wording
+from tiered_eval.reports.against import against_properties
 from tiered_eval.reports.untrusted import many_lines, one_line
 
 __all__ = ["render"]
@@ -59,6 +60,7 @@ def _properties(report: Report) -> Iterator[str]:
         "unknown_usd": plain_decimal(report.spend.unknown_usd),
         "gate": wording.gate_line(report.gate),
         "exit_code": str(report.exit_code),
+        **against_properties(report.against),
         **_scorecard(report),
     }
     yield "<properties>\n"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tiered_eval.records import Report, SpendLine, Verdict
 from tiered_eval.reports import cards, wording
+from tiered_eval.reports.against import against_lines, against_steps
 from tiered_eval.reports.files import append_whole
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import share, usd
@@ -45,7 +46,7 @@ def render(report: Report) -> Iterator[str]:
     yield from _models(report)
     yield from _worst(report)
     yield "### Next\n\n"
-    for step in wording.next_steps(report):
+    for step in (*against_steps(report), *wording.next_steps(report)):
         yield f"- {step}\n"
 
 
@@ -133,6 +134,8 @@ def _facts(report: Report) -> Iterator[str]:
         yield f"- Not judged: {_text(wording.reasons_line(report.leftovers), 400)}\n"
     if report.failures:
         yield f"- Errors: {_text(wording.reasons_line(report.failures), 400)}\n"
+    for line in against_lines(report.against) if report.against else ():
+        yield f"- Against the base: {_text(line, 400)}\n"
     yield f"- Gate: {_text(wording.gate_line(report.gate), 600)}\n"
     for warning in report.warnings[:SHOWN]:
         yield f"- Warning: {_text(warning, 300)}\n"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tiered_eval.records import CaseResult, Report, TierLine, Verdict
 from tiered_eval.records.scorecard import Scorecard
 from tiered_eval.reports import cards, wording
+from tiered_eval.reports.against import against_lines, against_steps
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import usd
 
@@ -181,6 +182,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str, str]]:
         yield ("errors", wording.reasons_line(report.failures), "magenta")
     for warning in report.warnings:
         yield ("warning", one_line(warning, 300), "yellow")
+    for position, line in enumerate(against_lines(report.against) if report.against else ()):
+        yield ("against" if position == 0 else "", line, "")
     style = "" if report.gate is None else _GATE_STYLE[report.gate.state]
     yield ("gate", wording.gate_line(report.gate), style)
 
@@ -246,5 +249,5 @@ def _how(verdict: Verdict) -> Iterable[str]:
 
 def _print_next(console: Console, report: Report, folder: str | None) -> None:
     console.print(_styled("  next", "bold"))
-    for step in wording.next_steps(report, folder=folder):
+    for step in (*against_steps(report), *wording.next_steps(report, folder=folder)):
         _print_indented(console, step, 4)

@@ -208,7 +208,7 @@ def worst(report: Report, *, failed: int, errors: int) -> tuple[list[Verdict], l
 
 
 def next_steps(report: Report, *, folder: str | None = None) -> list[str]:
-    """What to do now, most pressing first; never empty.
+    """What to do now, most pressing first.
 
     ``folder`` names the run in commands where its id would not be found from here.
     """
@@ -219,7 +219,7 @@ def next_steps(report: Report, *, folder: str | None = None) -> list[str]:
             f"{plural(report.counts.failed, 'expectation')} failed: "
             f"`tiered-eval show {run} --case ID` shows every check that was made on a case."
         )
-    if not steps:
+    if not steps and not report.leftovers:
         steps.append("Nothing: everything was decided and passed.")
     return steps
 
