@@ -137,9 +137,13 @@ class OwnCatalogue(Catalogue):
             return
         self._has_folder_read = True
         try:
-            for module in self.code.modules().values():
-                for name, scorer in _scorers_in(module):
-                    self._register(info_of(name, scorer, origin=_line_of(scorer, module)))
+            self._register(
+                *(
+                    info_of(name, scorer, origin=_line_of(scorer, module))
+                    for module in self.code.modules().values()
+                    for name, scorer in _scorers_in(module)
+                )
+            )
         except Unreadable as fault:
             self._folder_fault = Missing(fault.rule, fault.message, fault.fix)
             raise
@@ -147,32 +151,31 @@ class OwnCatalogue(Catalogue):
             self._folder_fault = _bad(fault)
             raise
 
-    def _register(self, info: ScorerInfo) -> None:
-        """Add one, unless its name is taken; a function that was named in two ways stays one.
+    def _register(self, *infos: ScorerInfo) -> None:
+        """Add some, or none of them where the name of one is taken; a function that was named twice stays one.
 
         Raises:
-            ConfigError: it is; the message has both places.
+            ConfigError: a name is taken; the message has both places.
         """
-        there = super().named(info.name)
-        if there is None and info.name in self._reserved:
-            raise ConfigError(
-                f"{info.origin}: {info.name!r} is the name of a kind or an option; choose another"
-            )
-        if there is not None:
-            other = there.scorer
-            if other.code is not None and other.code.code is info.code.code:
-                return
-            if other.code is None:
+        added: dict[str, ScorerInfo] = {}
+        for info in infos:
+            there = super().named(info.name)
+            other = there.scorer if there is not None else added.get(info.name)
+            if other is None:
+                self._check_free(info)
+                added[info.name] = info
+            elif other.code is None:
                 raise ConfigError(f"{info.origin}: {info.name!r} is a scorer that ships; choose another name")
-            raise ConfigError(
-                f"two scorers are called {info.name!r}: {other.origin} and {info.origin}; rename one"
-            )
+            elif other.code.code is not info.code.code:
+                raise _twice(info.name, other.origin, info.origin)
+        self._add(added.values())
+
+    def _check_free(self, info: ScorerInfo) -> None:
+        if info.name in self._reserved:
+            raise ConfigError(f"{info.origin}: {info.name!r} is the name of a kind or an option; choose another")
         point = None if self._installed is None else self._installed.get(info.name)
         if point is not None and info.origin != _place(point):
-            raise ConfigError(
-                f"two scorers are called {info.name!r}: {info.origin} and {_place(point)}; rename one"
-            )
-        self._add((info,))
+            raise _twice(info.name, info.origin, _place(point))
 
     def _entry_points(self) -> dict[str, EntryPoint]:
         """What installed packages bring, by name.
@@ -218,7 +221,7 @@ def installed_scorers() -> dict[str, EntryPoint]:
     for point in entry_points(group=GROUP):
         other = found.setdefault(point.name, point)
         if (other.value, _package_of(other)) != (point.value, _package_of(point)):
-            raise ConfigError(f"two scorers are called {point.name!r}: {_place(other)} and {_place(point)}")
+            raise _twice(point.name, _place(other), _place(point))
     return found
 
 
@@ -268,6 +271,10 @@ def _place(point: EntryPoint) -> str:
 
 def _package_of(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else point.module.partition(".")[0]
+
+
+def _twice(name: str, one: str, other: str) -> ConfigError:
+    return ConfigError(f"two scorers are called {name!r}: {one} and {other}; rename one")
 
 
 def _bad(fault: ConfigError) -> Missing:

@@ -1,0 +1,353 @@
+"""Hooks: code before the checks of an expectation and before its judge; which one is taken, and what it may do."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from tiered_eval import Case, Evaluator, Expectation, RunConfig, Verdict, evaluate_sync, load_suite
+from tiered_eval.errors import SuiteError
+from tiered_eval.keys import recording_key
+from tiered_eval.profiles import load_profile
+from tiered_eval.records import Outcome
+from tiered_eval.runner import plan
+from tiered_eval.runner.checks import Checker, OpenExpectation
+from tiered_eval.scorers.base import Services
+from tiered_eval.scorers.judge import judge_request
+from tiered_eval.suite.single import read_expectation
+from tiered_eval.text.subject import Subject
+
+CODE = """
+    import asyncio
+
+    def strip_thoughts(response):
+        return response.rpartition("</think>")[2].strip()
+
+    def shout(text):
+        return text.upper()
+
+    def needs_json(response, case):
+        return response if "{" in response else {"pass": False, "reason": f"{case.id} holds no JSON"}
+
+    def all_is_well(response):
+        return {"pass": True, "reason": "said so"}
+
+    def quiet(case, expectation):
+        return None
+
+    def short_ones_pass(response, expectation):
+        return {"pass": True, "score": 0.9} if len(response) < 9 else None
+
+    async def second_half(response):
+        await asyncio.sleep(0)
+        return response[len(response) // 2:]
+
+    def broken(response):
+        raise ValueError("no luck")
+
+    def leaves(response):
+        raise SystemExit(0)
+
+    def forgets(response):
+        pass
+
+    def hesitates(response):
+        return {"state": "unsure"}
+
+    async def waits(response):
+        return response
+
+    def wants_more(response, weather):
+        return response
+
+    HOOKS = {name: value for name, value in list(globals().items()) if callable(value)}
+"""
+
+
+def write(folder: Path, text: str, code: str = CODE) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "scorers").mkdir(exist_ok=True)
+    (folder / "scorers" / "hooks.py").write_text(dedent(code))
+    path = folder / "suite.yaml"
+    path.write_text(dedent(text))
+    return path
+
+
+def states(path: Path, **config: Any) -> list[str]:
+    """The states of all verdicts of a suite, in order."""
+    settings = RunConfig(home=path.parent / "home", mode="offline", embedder="none", **config)
+    report = evaluate_sync(load_suite(path, allow_code=True), settings)
+    return [one.state for result in report.results for one in result.verdicts]
+
+
+def one(folder: Path, response: str, entry: str, beside: str = "") -> Verdict:
+    """The verdict of one entry of `expect:`, with settings beside the cases."""
+    text = f"{beside}\ncases:\n  - id: q1\n    response: {response!r}\n    expect: [{entry}]\n"
+    config = RunConfig(home=folder / "home", mode="offline", embedder="none")
+    report = evaluate_sync(load_suite(write(folder, text), allow_code=True), config)
+    return report.results[0].verdicts[0]
+
+
+# post_process
+
+
+def test_checks_see_the_text_that_the_hook_made(tmp_path: Path):
+    """What a model thought aloud is no part of its answer; evidence is a place in the text that was checked."""
+    ended = one(
+        tmp_path, "<think>Perhaps 30?</think> It is 45.", "must-contain: '45'", "post_process: strip_thoughts"
+    )
+
+    assert ended.state == "pass"
+    assert ended.evidence is not None
+    assert (ended.evidence.quote, ended.evidence.start) == ("45", 6)
+
+
+def test_a_trap_is_looked_for_in_that_text_too(tmp_path: Path):
+    """The thought does not count against the answer."""
+    response, trap = "<think>Perhaps 30?</think> It is 45.", "must-not-contain: '30'"
+
+    assert one(tmp_path, response, trap, "post_process: strip_thoughts").state == "pass"
+    assert one(tmp_path, response, trap).state == "fail"
+
+
+@pytest.mark.parametrize(
+    "entry", ["must-contain: x", "must-not-contain: y", "not-is-json", "requirement: Is short"]
+)
+def test_a_hook_may_decide_and_is_never_turned_round(tmp_path: Path, entry: str):
+    """A response that is broken is broken also where something must not be in it."""
+    ended = one(tmp_path, "x", entry, "post_process: needs_json")
+
+    assert (ended.state, ended.scorer, ended.tier) == ("fail", "post_process", "exact")
+    assert (ended.reason, ended.cost_usd) == ("q1 holds no JSON", 0)
+    assert one(tmp_path, "x", entry, "post_process: all_is_well").state == "pass"
+
+
+def test_the_innermost_hook_wins_and_none_undoes_an_outer_one(tmp_path: Path):
+    """Beside the cases, in a case, in an expectation."""
+    path = write(
+        tmp_path,
+        """
+        post_process: shout
+        cases:
+          - {id: a, response: x, expect: [exact-match: {value: X, strict: true}]}
+          - {id: b, response: x, post_process: none, expect: [exact-match: {value: x, strict: true}]}
+          - id: c
+            response: x
+            post_process: none
+            expect:
+              - exact-match: {value: X, strict: true, post_process: shout}
+              - exact-match: {value: x, strict: true}
+          - {id: d, response: x, equivalent: X}
+        """,
+    )
+
+    assert states(path) == ["pass"] * 5
+
+
+def test_a_hook_is_run_once_for_all_expectations_of_a_case():
+    """They share the text, and what is computed from it."""
+    calls: list[str] = []
+
+    def count(response: str) -> str:
+        calls.append(response)
+        return response
+
+    async def run() -> None:
+        async with Evaluator(RunConfig(mode="offline")) as evaluator:
+            made = await evaluator.check("must-contain", "x", response="x", post_process=count)
+            assert made.state == "pass"
+            calls.clear()
+            hooked = read_expectation("must-contain", "x", options={"post_process": count})
+            both = (replace(hooked, id="a"), replace(hooked, id="b"))
+            await evaluator.score(Case(id="c", response="x y", expectations=both))
+
+    asyncio.run(run())
+
+    assert calls == ["x y"]
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize("stage", ["post_process", "pre_judge"])
+@pytest.mark.parametrize("name", ["broken", "leaves", "hesitates"])
+def test_a_hook_that_fails_is_an_error(tmp_path: Path, stage: str, name: str):
+    """Never a fail; what it raised is kept with its traceback."""
+    ended = one(tmp_path, "x", "requirement: Is short", f"{stage}: {name}")
+
+    assert ended.state == "error"
+    assert ended.failure is not None
+    if name == "broken":
+        assert "hooks.py" in (ended.failure.traceback or "")
+    if name == "hesitates":
+        assert f"the {stage} hesitates returned" in ended.failure.message
+
+
+def test_a_post_process_that_forgets_to_return_is_an_error(tmp_path: Path):
+    """None is no text."""
+    assert one(tmp_path, "x", "must-contain: x", "post_process: forgets").state == "error"
+
+
+WRONG = [
+    ("post_process: nobody", "bad-hook", "nobody has it"),
+    ("post_process: waits", "bad-hook", "an async one where nobody can wait"),
+    ("pre_judge: wants_more", "bad-hook", "it asks for what nobody gives"),
+    ("pre_judge: [a, b]", "not-text", "a list"),
+    ("post_process: 'hooks:nobody'", "no-function", "a name that is not in the file"),
+    ("post_process: 'hooks:HOOKS'", "bad-hook", "what is no function"),
+    ("post_proces: shout", "unknown-field", "a slip in the stage"),
+]
+
+
+@pytest.mark.parametrize(("beside", "rule", "why"), WRONG)
+def test_a_hook_that_cannot_be_used_is_refused_at_load(tmp_path: Path, beside: str, rule: str, why: str):
+    """With its line, before anything is spent."""
+    path = write(tmp_path, f"{beside}\ncases:\n  - {{id: a, response: x, expect: [must-contain: x]}}\n")
+
+    with pytest.raises(SuiteError) as caught:
+        load_suite(path, allow_code=True)
+
+    assert [(problem.rule, problem.line) for problem in caught.value.problems] == [(rule, 1)], why
+
+
+@pytest.mark.parametrize("place", ["suite", "case", "expectation"])
+def test_a_hook_is_code_and_must_be_allowed(tmp_path: Path, place: str):
+    """Wherever it is named."""
+    hook = "post_process: shout"
+    text = {
+        "suite": f"{hook}\ncases:\n  - {{id: a, response: x, expect: [must-contain: x]}}\n",
+        "case": f"cases:\n  - {{id: a, response: x, {hook}, expect: [must-contain: x]}}\n",
+        "expectation": f"cases:\n  - {{id: a, response: x, expect: [must-contain: {{value: x, {hook}}}]}}\n",
+    }[place]
+
+    with pytest.raises(SuiteError, match="code-not-allowed"):
+        load_suite(write(tmp_path, text))
+
+
+# pre_judge
+
+
+class Answers:
+    """A judge that keeps what it was shown."""
+
+    name = "judge"
+    tier = "judge"
+    judges_whole = True
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    async def ask(self, expectation: Expectation, subject: Subject, services: Services) -> Outcome:
+        self.shown.append(subject.text)
+        return Outcome("fail", "the judge says so", 0.1)
+
+
+def judged(folder: Path, entry: str, beside: str, response: str = "a long response") -> tuple[Any, list[str]]:
+    """What the judge's step of one expectation ends with, and what the judge was shown."""
+    text = f"{beside}\ncases:\n  - {{id: q1, response: {response}, expect: [{entry}]}}\n"
+    [case] = load_suite(write(folder, text), allow_code=True).cases
+    judge = Answers()
+    checker = Checker(load_profile(), lambda name, profile: judge)  # type: ignore[arg-type, return-value]  # all that is used of it
+    opened = checker.begin(case.expectations[0], Subject(case))
+    assert isinstance(opened, OpenExpectation)
+    return asyncio.run(checker.ask(opened, None)), judge.shown  # type: ignore[arg-type]  # the judge needs none
+
+
+def test_a_judge_is_asked_where_the_hook_says_nothing(tmp_path: Path):
+    """None is: go on."""
+    ended, shown = judged(tmp_path, "requirement: Is short", "pre_judge: quiet")
+
+    assert (ended.state, shown) == ("fail", ["a long response"])
+
+
+def test_a_judge_may_be_shown_another_text(tmp_path: Path):
+    """Also one that the hook had to wait for."""
+    ended, shown = judged(tmp_path, "requirement: Is short", "pre_judge: second_half")
+
+    assert (ended.state, shown) == ("fail", ["response"])
+
+
+@pytest.mark.parametrize("entry", ["requirement: Is short", "not-requirement: Is short"])
+def test_a_hook_may_decide_in_the_place_of_the_judge(tmp_path: Path, entry: str):
+    """At no cost, and as it stands: it is about the expectation, not- included."""
+    ended, shown = judged(tmp_path, entry, "pre_judge: short_ones_pass", response="short")
+
+    assert (ended.state, ended.score, ended.scorer, ended.tier) == ("pass", 0.9, "pre_judge", "exact")
+    assert (shown, ended.cost_usd, ended.model) == ([], 0, None)
+
+
+def test_a_hook_decides_where_there_is_no_judge_at_all(tmp_path: Path):
+    """It is run before anybody looks for a model."""
+    assert one(tmp_path, "short", "requirement: Is short", "pre_judge: short_ones_pass").state == "pass"
+    assert (
+        one(tmp_path, "a longer one", "requirement: Is short", "pre_judge: short_ones_pass").state
+        == "not-judged"
+    )
+
+
+def test_pre_judge_is_not_run_where_a_free_check_decides(tmp_path: Path):
+    """It stands before the judge and before nothing else."""
+    assert one(tmp_path, "PO-4471", "must-contain: PO-4471", "pre_judge: broken").state == "pass"
+
+
+# What follows for keys and comparisons
+
+
+def questions(path: Path) -> list[str]:
+    """The content keys of what a judge would be asked."""
+    checker = Checker(load_profile())
+    keys = []
+    for case in load_suite(path, allow_code=True).cases:
+        for expectation in case.expectations:
+            opened = checker.begin(expectation, Subject(case))
+            assert isinstance(opened, OpenExpectation)
+            keys.append(recording_key(judge_request(expectation, opened.subject)))
+    return keys
+
+
+def test_the_question_to_a_judge_is_kept_under_the_text_that_the_hook_made(tmp_path: Path):
+    """Another text is another question; the same text, however it was made, is the same one."""
+    path = write(
+        tmp_path,
+        """
+        cases:
+          - {id: a, response: please, expect: [requirement: Is kind]}
+          - {id: b, response: please, post_process: shout, expect: [requirement: Is kind]}
+          - {id: c, response: PLEASE, expect: [requirement: Is kind]}
+        """,
+    )
+
+    plainly, shouted, capitals = questions(path)
+
+    assert plainly != shouted
+    assert shouted == capitals
+
+
+def test_a_report_says_which_hooks_were_run(tmp_path: Path):
+    """With a digest of their file, so that a comparison can tell that one was edited."""
+    text = "post_process: shout\ncases:\n  - {id: a, response: x, expect: [must-contain: x]}\n"
+    config = RunConfig(home=tmp_path / "home", mode="offline")
+    before = evaluate_sync(load_suite(write(tmp_path, text), allow_code=True), config).settings["code"]
+    edited = dedent(CODE).replace("upper()", "lower()")
+    after = evaluate_sync(load_suite(write(tmp_path, text, edited), allow_code=True), config).settings["code"]
+
+    assert isinstance(before, Mapping)
+    assert list(before) == ["shout"]
+    assert re.fullmatch("[0-9a-f]{16}", before["shout"])
+    assert before != after
+
+
+def test_a_plan_runs_the_hooks_before_the_free_checks(tmp_path: Path):
+    """It tells what a run would do."""
+    text = "post_process: needs_json\ncases:\n  - {id: a, response: x, expect: [requirement: Is kind]}\n"
+
+    made = plan(load_suite(write(tmp_path, text), allow_code=True))
+
+    assert (made.by_scorer, made.to_judge_most) == ({"post_process": 1}, 0)
