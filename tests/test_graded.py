@@ -12,15 +12,15 @@ from gateways import PRICES, SMALL
 
 from tests.graded_judge import NONCE, ToldJudge, data_of, graded, read_case
 from tiered_eval.calls import Gateway, Terms, World
-from tiered_eval.catalogue import CATALOGUE
+from tiered_eval.catalogue import CATALOGUE, ScorerInfo
 from tiered_eval.catalogue.graded import GRADED
 from tiered_eval.config import RunConfig
-from tiered_eval.errors import JudgeMissing, ModelRefused, UnreadableReply
+from tiered_eval.errors import ConfigError, JudgeMissing, ModelRefused, UnreadableReply
 from tiered_eval.keys import recording_key
 from tiered_eval.pricing import PriceBook
 from tiered_eval.profiles import load_profile
 from tiered_eval.prompting import load_prompt
-from tiered_eval.records import JudgeStage, ModelRequest, Report, StopReason, Verdict
+from tiered_eval.records import Case, Expectation, JudgeStage, ModelRequest, Report, StopReason, Verdict
 from tiered_eval.runner import evaluate
 from tiered_eval.runner.services import LiveServices
 from tiered_eval.scorers import load_scorer
@@ -190,6 +190,18 @@ async def test_without_a_judge_nothing_is_asked():
 
     with pytest.raises(JudgeMissing):
         await verdict_of("llm-rubric", judge)
+
+
+@pytest.mark.parametrize("info", [info for info in GRADED if info.needs], ids=lambda info: info.name)
+def test_what_a_case_made_in_code_lacks_is_an_error(info: ScorerInfo):
+    """Where no loader looked, a missing question or context is an error and no verdict."""
+    value = None if info.is_value_optional else "It left on Monday."
+    wanted = Expectation(id="e", kind="check", values=(value,), scorer=info.name)
+    bare = Case(id="c", response=RESPONSE, expectations=(wanted,))
+    scorer: Any = load_scorer(info.name, load_profile())
+
+    with pytest.raises(ConfigError, match=r"case 'c' has no (input|context)"):
+        scorer.requests(wanted, Subject(bare))
 
 
 async def test_hidden_characters_are_told_to_the_reader():

@@ -25,7 +25,16 @@ from tiered_eval.scorers.selecting import find_in_response, ground_truth
 from tiered_eval.text.contexts import contexts_of
 from tiered_eval.text.subject import Subject
 
-__all__ = ["Asked", "GradedScorer", "Judged", "context_of", "judged_part", "question", "reference_of"]
+__all__ = [
+    "Asked",
+    "GradedScorer",
+    "Judged",
+    "context_of",
+    "input_of",
+    "judged_part",
+    "question",
+    "reference_of",
+]
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -165,6 +174,18 @@ def judged_part(expectation: Expectation, subject: Subject) -> Judged | Outcome:
         return Outcome("fail", f"there is no {path}: {came_to}", 0.0)
     value = found[0] if len(found) == 1 else found
     return Judged(value if isinstance(value, str) else as_json(value), is_whole=False)
+
+
+def input_of(expectation: Expectation, subject: Subject) -> str:
+    """The question of the case.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    asked = subject.case.input
+    if asked is None or not asked.strip():
+        raise ConfigError(f"case {subject.case.id!r} has no input for expectation {expectation.id!r}")
+    return asked
 
 
 def reference_of(expectation: Expectation, subject: Subject) -> str:

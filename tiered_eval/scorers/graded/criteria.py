@@ -12,7 +12,14 @@ from typing import ClassVar
 
 from tiered_eval.prompting import as_json
 from tiered_eval.records import Expectation, ModelRequest, Outcome
-from tiered_eval.scorers.graded.asking import Asked, GradedScorer, Judged, judged_part, question
+from tiered_eval.scorers.graded.asking import (
+    Asked,
+    GradedScorer,
+    Judged,
+    input_of,
+    judged_part,
+    question,
+)
 from tiered_eval.scorers.graded.replies import Answer, answers_parser
 from tiered_eval.scorers.graded.shares import Credits, cut_words
 from tiered_eval.text.subject import Subject
@@ -74,6 +81,15 @@ class ClosedQa(LlmRubric):
 
     name: ClassVar[str] = "closed-qa"
     task: ClassVar[str] = "answer"
+
+    def prepare(self, expectation: Expectation, subject: Subject) -> Outcome | Asked[tuple[Answer, ...]]:
+        """One question about all criteria.
+
+        Raises:
+            ConfigError: the case has no question, or ``field`` is no path.
+        """
+        input_of(expectation, subject)
+        return super().prepare(expectation, subject)
 
 
 def _weighed(

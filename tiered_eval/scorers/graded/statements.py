@@ -23,6 +23,7 @@ from tiered_eval.scorers.graded.asking import (
     Asked,
     GradedScorer,
     context_of,
+    input_of,
     judged_part,
     question,
     reference_of,
@@ -69,8 +70,10 @@ class StatementScorer(GradedScorer):
         """One question about all parts; none where there is no part.
 
         Raises:
-            ConfigError: the case lacks a context or a reference, or a path is none.
+            ConfigError: the case lacks a question, a context or a reference, or a path is none.
         """
+        if self.prompt == "relevance":
+            input_of(expectation, subject)
         text = self.text(expectation, subject)
         if isinstance(text, Outcome):
             return text
