@@ -108,7 +108,7 @@ async def ask_top_judge(rows: Sequence[LabelRow], evaluator: Evaluator) -> dict[
         if row.case is not None
     ]
     verdicts: dict[str, bool] = {}
-    async for result in evaluator.stream(judged):
+    async for result in evaluator.stream(judged, are_read=True):
         [verdict] = result.verdicts
         if verdict.is_decided:
             verdicts[result.case_id] = verdict.state == "pass"
