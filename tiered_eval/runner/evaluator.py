@@ -47,8 +47,6 @@ from tiered_eval.text.subject import Subject
 
 __all__ = ["Evaluator", "StopReason", "new_run_id"]
 
-NOT_NEEDED = "nobody needed to know: the answer was sure without it"
-
 TURN_S = 0.005
 """Reading hands control to the workers at least this often."""
 
@@ -269,13 +267,7 @@ class Evaluator:
         """
         opened = self._begin(index, case, lambda _: None, self._checker.glance)
         for job in opened.jobs:
-            opened.verdicts[job.position] = not_judged(
-                job.opened.expectation,
-                case.id,
-                leftover="not-needed",
-                reason=NOT_NEEDED,
-                trail=job.opened.trail,
-            )
+            opened.verdicts[job.position] = job.unasked()
         return opened.result()
 
     def stop(self, reason: StopReason) -> None:

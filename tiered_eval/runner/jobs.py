@@ -78,6 +78,13 @@ class Job:
             owner.jobs.clear()
             owner.done(owner)
 
+    def unasked(self) -> Verdict:
+        """The verdict where nobody needs to know."""
+        opened, reason = self.opened, "nobody needed to know: the answer was sure without it"
+        return not_judged(
+            opened.expectation, self.owner.case.id, leftover="not-needed", reason=reason, trail=opened.trail
+        )
+
     def leave(self, reason: StopReason) -> None:
         """Settle as left over."""
         opened, case = self.opened, self.owner.case
