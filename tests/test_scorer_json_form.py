@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.scoring import state, verdict
-from tiered_eval.errors import ConfigError
+from tiered_eval.errors import ConfigError, SuiteError
 
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
 
@@ -53,9 +53,9 @@ def test_true_and_false_stand_for_the_name_and_its_opposite():
     assert state({"not-is-json": None}, "prose") == "pass"
 
 
-def test_a_schema_that_is_none_is_an_error():
+def test_a_schema_that_is_none_is_refused_at_load():
     """The suite is wrong, and no response is blamed for it."""
-    with pytest.raises(ConfigError, match="JSON Schema"):
+    with pytest.raises(SuiteError, match="JSON Schema"):
         state({"is-json": {"type": "objekt"}}, "{}")
 
 

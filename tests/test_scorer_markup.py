@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.scoring import state
-from tiered_eval.errors import ConfigError
+from tiered_eval.errors import ConfigError, SuiteError
 
 XML = [
     ("<a><b/></a>", {}, "pass", "well-formed"),
@@ -88,9 +88,9 @@ def test_sql_can_be_parsed(response: str, options: dict[str, Any], wanted: str, 
     assert state({"is-sql": options}, response) == wanted, why
 
 
-def test_an_unknown_dialect_is_an_error():
+def test_an_unknown_dialect_is_refused_at_load():
     """The suite is wrong, and no response is blamed for it."""
-    with pytest.raises(ConfigError, match="dialect"):
+    with pytest.raises(SuiteError, match="dialect"):
         state({"is-sql": {"dialect": "klingon"}}, "SELECT 1")
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.scoring import state
-from tiered_eval.errors import ConfigError
+from tiered_eval.errors import SuiteError
 from tiered_eval.text.urls import find_addresses, parse_address
 
 TERMS = "https://example.com/terms"
@@ -45,9 +45,9 @@ def test_any_of_several():
     assert state({"url": ["https://a.example/x", TERMS]}, TERMS) == "pass"
 
 
-def test_what_is_no_address_is_an_error():
+def test_what_is_no_address_is_refused_at_load():
     """The suite is wrong, and no response is blamed for it."""
-    with pytest.raises(ConfigError, match="no web address"):
+    with pytest.raises(SuiteError, match="no web address"):
         state({"url": "terms"}, TERMS)
 
 

@@ -310,3 +310,47 @@ def test_a_check_that_cannot_be_made_ends_no_plan(tmp_path: Path):
     made = plan(load_suite(tmp_path))
 
     assert (made.expectations, made.errors, made.settled_free, made.to_judge_most) == (3, 1, 1, 1)
+
+
+UNUSABLE = [
+    ("is-json: {type: objekt}", "a type that JSON Schema does not know"),
+    ("is-json: {properties: {a: {pattern: '('}}}", "a pattern inside that cannot be compiled"),
+    ("is-json: {patternProperties: {'[': {}}}", "a pattern as a key"),
+    ("contains-json: {required: order}", "a text where names are listed"),
+    ("not-is-json: {minimum: low}", "also behind not-"),
+    ("url: 'not an address'", "words"),
+    ("url: [https://example.com, somewhere]", "one of several"),
+    ("is-sql: {dialect: postgress}", "a slip in the dialect"),
+]
+
+
+@pytest.mark.parametrize(("entry", "why"), UNUSABLE)
+def test_what_a_scorer_could_never_use_is_refused_at_load(entry: str, why: str, tmp_path: Path):
+    """Not case by case when the run is made."""
+    path = tmp_path / "suite.yaml"
+    path.write_text(f"cases:\n  - id: q1\n    response: x\n    expect:\n      - {entry}\n")
+
+    with pytest.raises(SuiteError) as caught:
+        load_suite(path)
+
+    assert [(problem.rule, problem.line) for problem in caught.value.problems] == [("bad-reference", 5)], why
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "is-json: {enum: [{pattern: '('}]}",
+        "is-json: {properties: {pattern: {type: string}}}",
+        "is-json",
+        "url: example.com/a",
+        "url: {ground_truth_field: page}",
+        "is-sql: {dialect: postgres}",
+    ],
+)
+def test_what_only_looks_unusable_loads(entry: str, tmp_path: Path):
+    """Data inside a schema is no schema, and what stands in the ground truth is known later."""
+    path = tmp_path / "suite.yaml"
+    case = "id: q1\n    response: x\n    ground_truth: {page: example.com}"
+    path.write_text(f"cases:\n  - {case}\n    expect:\n      - {entry}\n")
+
+    assert load_suite(path).expectation_count == 1

@@ -92,6 +92,7 @@ ANSWERS: tuple[ScorerInfo, ...] = (
         name="url",
         tier="exact",
         target="tiered_eval.scorers.url:Url",
+        check="tiered_eval.scorers.url:address_fault",
         summary="the response gives this web address, however it is written; of a list, any one",
         value="reference",
         aliases=(Alias(name="contains-url"),),

@@ -114,7 +114,7 @@ class ScorerInfo:
     runs_code: bool = False
     """Does it run code that the suite names? Then its user must have allowed that."""
     check: str = ""
-    """``module:function`` that is given value and options at load, and says what is wrong with them; empty for none."""
+    """``module:function`` that is given value and options at load, and says what is wrong; empty where nothing more is."""
     code: Any = None
     """A scorer that does not ship: what was declared of it (:mod:`tiered_eval.catalogue.declaring`), instead of ``target``."""
     origin: str = ""

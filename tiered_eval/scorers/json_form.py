@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from tiered_eval.errors import ConfigError
@@ -18,7 +19,23 @@ from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
 from tiered_eval.text.json_in_text import find_json, parse_json_text
 from tiered_eval.text.patterns import compile_pattern
 
-__all__ = ["ContainsJson", "IsJson"]
+__all__ = ["ContainsJson", "IsJson", "schema_fault"]
+
+
+def schema_fault(schema: Any, options: Mapping[str, Any]) -> str | None:
+    """What is wrong with a JSON Schema, for the loader of suites; None also where the package for it is not installed."""
+    if schema is None or find_spec("jsonschema") is None:
+        return None
+    try:
+        _validator(schema)
+        _check_patterns(schema)
+    except (ConfigError, RecursionError) as fault:
+        return str(fault)
+    return None
+
+
+_DATA = frozenset({"const", "enum", "default", "examples", "example"})
+"""Keywords of a schema behind which there is data, and no schema."""
 
 
 class IsJson(SelectingScorer):
@@ -136,6 +153,23 @@ def _pattern_properties(validator: Any, patterns: Any, value: Any, schema: Any) 
         for key, entry in value.items():
             if _searched(pattern, key):
                 yield from validator.descend(entry, inner, path=key, schema_path=pattern)
+
+
+def _check_patterns(schema: Any) -> None:
+    """Compile every pattern of a schema, wherever it stands."""
+    if isinstance(schema, list):
+        for entry in schema:
+            _check_patterns(entry)
+    if not isinstance(schema, Mapping):
+        return
+    if isinstance(schema.get("pattern"), str):
+        _searched(schema["pattern"], "")
+    keyed = schema.get("patternProperties")
+    for pattern in keyed if isinstance(keyed, Mapping) else ():
+        _searched(pattern, "")
+    for key, entry in schema.items():
+        if key not in _DATA:
+            _check_patterns(entry)
 
 
 def _searched(pattern: str, text: str) -> bool:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from html.parser import HTMLParser
+from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 from xml.parsers import expat
 
@@ -19,7 +20,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
 
-__all__ = ["IsHtml", "IsSql", "IsXml"]
+__all__ = ["IsHtml", "IsSql", "IsXml", "dialect_fault"]
 
 T = TypeVar("T")
 
@@ -211,6 +212,20 @@ class IsSql(_Form):
             if allowed and kind not in allowed:
                 return f"a statement {kind}, which is not allowed"
         return None if kinds else "there is no statement"
+
+
+def dialect_fault(expected: Any, options: Mapping[str, Any]) -> str | None:
+    """What is wrong with the dialect, for the loader of suites; None also where the package for it is not installed."""
+    dialect = options.get("dialect")
+    if not dialect or find_spec("sqlglot") is None:
+        return None
+    import sqlglot
+
+    try:
+        sqlglot.Dialect.get_or_raise(str(dialect))
+    except ValueError as fault:
+        return f"is-sql: {fault}"
+    return None
 
 
 @lru_cache(maxsize=64)

@@ -16,11 +16,18 @@ from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, t
 from tiered_eval.text.polarity import doubt_at
 from tiered_eval.text.urls import Address, find_addresses, parse_address
 
-__all__ = ["Url"]
+__all__ = ["Url", "address_fault"]
 
 _MOST = 1000
 _AROUND = 300
 """Characters on each side that may deny it."""
+
+
+def address_fault(expected: Any, options: Mapping[str, Any]) -> str | None:
+    """What is wrong with the expected addresses, for the loader of suites."""
+    texts = () if expected is None else texts_of(expected)
+    wrong = next((text for text in texts if parse_address(text) is None), None)
+    return None if wrong is None else f"{wrong!r:.100} is no web address"
 
 
 class Url(SelectingScorer):

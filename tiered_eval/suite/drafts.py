@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, canonical
+from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, canonical, nearest
 from tiered_eval.records import Match
 from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES, Head, find_head, heads_of
 from tiered_eval.suite.options import (
@@ -26,6 +26,9 @@ from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import Located, LocatedList, line_of, text_of
 
 __all__ = ["Draft", "Settings", "entries_of", "is_kind", "read_draft", "read_weight", "report_missing"]
+
+SLIP = 0.8
+"""So like a known name that it may be a slip, and no name of somebody's own."""
 
 _OPPOSITE = {"must-contain": "must-not-contain", "must-not-contain": "must-contain"}
 
@@ -336,7 +339,7 @@ def report_missing(name: str, catalogue: Catalogue, scope: Scope, place: str, li
     missing = catalogue.why_missing(name)
     if missing is None:
         return False
-    meant = scope.nearest(canonical(name), (*KINDS, *catalogue.names))
+    meant = nearest(canonical(name), (*KINDS, *catalogue.names), SLIP)
     fix = f"{missing.fix}; or did you mean {meant}?" if meant else missing.fix
     scope.report(missing.rule, missing.message, fix, field=place, line=line)
     return True
@@ -357,6 +360,11 @@ class Settings:
         line = line_of(draft.source, name, draft.line) if name else draft.line
         place = f"{self._place}.{name}" if name else self._place
         self._scope.report(rule, message, fix, field=place, line=line)
+
+    def report_missing(self, name: str, catalogue: Catalogue, key: str) -> bool:
+        """Report why the scorer that a setting names cannot be had, where there is more to say than that it is unknown."""
+        line = line_of(self._draft.source, key, self._draft.line)
+        return report_missing(name, catalogue, self._scope, f"{self._place}.{key}", line)
 
     def nearest(self, name: str, known: tuple[str, ...]) -> str | None:
         """The known name that was probably meant."""

@@ -24,7 +24,7 @@ from tiered_eval.suite.code import SuiteCode
 from tiered_eval.suite.drafts import Draft, Settings, entries_of, is_kind, read_draft
 from tiered_eval.suite.hooks import HookReader
 from tiered_eval.suite.options import LONGEST_TEXT, BadValue, parse_option, parse_text, unusable
-from tiered_eval.suite.references import read_reference
+from tiered_eval.suite.references import check_reference, read_reference
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import line_of
 
@@ -256,7 +256,9 @@ class ExpectationReader:
         values = []
         for raw in draft.values or [None]:
             try:
-                values.append(read_reference(scorer, raw, options))
+                value = read_reference(scorer, raw, options)
+                check_reference(scorer, value, options)
+                values.append(value)
             except BadValue as fault:
                 settings.report(fault.rule, fault.message, fault.fix, draft.value_key)
         return tuple(values)
@@ -278,15 +280,15 @@ class ExpectationReader:
             return None
         named = self.catalogue.named(name)
         if named is None:
-            scorers = tuple(scorer.name for scorer in self.catalogue)
-            meant = settings.nearest(name, scorers)
-            others = f"did you mean {meant}?" if meant else f"use one of {', '.join(scorers)}"
-            missing = self.catalogue.why_missing(name)
-            if missing is None:
-                settings.report("unknown-scorer", f'there is no scorer "{name}"', others, "scorer")
-            else:
-                fix = f"{missing.fix}; or {others}" if meant else missing.fix
-                settings.report(missing.rule, missing.message, fix, "scorer")
+            if not settings.report_missing(name, self.catalogue, "scorer"):
+                scorers = tuple(scorer.name for scorer in self.catalogue)
+                meant = settings.nearest(name, scorers)
+                settings.report(
+                    "unknown-scorer",
+                    f'there is no scorer "{name}"',
+                    f"did you mean {meant}?" if meant else f"use one of {', '.join(scorers)}",
+                    "scorer",
+                )
             return None
         info = named.scorer
         draft.pin(info, named.options)

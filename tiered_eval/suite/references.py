@@ -7,15 +7,17 @@ limit of time says its unit: a bare 5000 that is taken for seconds passes everyt
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from tiered_eval.catalogue import ScorerInfo
 from tiered_eval.suite.options import BadValue, parse_decimal, parse_json, parse_text
 from tiered_eval.suite.source import text_of
 
-__all__ = ["parse_duration", "read_reference"]
+__all__ = ["check_reference", "parse_duration", "read_reference"]
 
 _DURATION = re.compile(r"([0-9]*\.?[0-9]+)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\Z")
 _SECONDS = {"ms": Decimal("0.001"), "s": Decimal(1), "m": Decimal(60), "h": Decimal(3600)}
@@ -44,6 +46,27 @@ def read_reference(scorer: ScorerInfo, raw: object, options: Mapping[str, Any]) 
             raise BadValue("two-values", f"{scorer.name} has nothing to compare with", "remove the value")
         case _:
             return parse_text(raw)
+
+
+def check_reference(scorer: ScorerInfo, value: Any, options: Mapping[str, Any]) -> None:
+    """Let the scorer's own code look at what it would be given, where it has such a check.
+
+    Raises:
+        BadValue: the scorer could never use it.
+    """
+    if not scorer.check:
+        return
+    fault = _check_of(scorer.check)(value, options)
+    if fault is not None:
+        raise BadValue("bad-reference", fault, "mend it: no response could ever be checked by it")
+
+
+@lru_cache(maxsize=64)
+def _check_of(target: str) -> Callable[[Any, Mapping[str, Any]], str | None]:
+    """A check, its module imported when the first suite needs it."""
+    module, _, name = target.partition(":")
+    check: Callable[[Any, Mapping[str, Any]], str | None] = getattr(import_module(module), name)
+    return check
 
 
 def parse_duration(raw: object) -> Decimal:
