@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -26,15 +27,30 @@ _EXPECTED = {
 }
 """What may stand behind the name, for scorers that take more than texts."""
 
+_HIDDEN = {"target", "check", "code"}
+
 
 @click.command(short_help="List the scorers.")
+@click.option(
+    "--suite",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="SUITE",
+    help="Also list those in this suite's scorers/ folder, with --allow-code.",
+)
+@click.option("--allow-code", is_flag=True, help="Let the suite's code run, to see what it declares.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list, for programs.")
-def scorers(as_json: bool) -> int:
-    """List the scorers, cheapest tier first, with their options and an example of each."""
-    from tiered_eval.catalogue import CATALOGUE
-    from tiered_eval.records import TIERS
+def scorers(suite: Path | None, allow_code: bool, as_json: bool) -> int:
+    """List the scorers, cheapest tier first, with their options and an example of each.
 
-    found = sorted(CATALOGUE, key=lambda info: TIERS.index(info.tier))
+    Scorers of installed packages are among them, and of a suite where it is named and its code allowed.
+    """
+    from tiered_eval.suite.code import SuiteCode
+    from tiered_eval.suite.own_scorers import own_catalogue
+
+    folder = suite if suite is None or suite.is_dir() else suite.parent
+    catalogue = own_catalogue(SuiteCode(folder, allow_code=allow_code))
+    catalogue.read_everything()
+    found = list(catalogue)
     if as_json:
         say(json.dumps([_as_json(info) for info in found], indent=2))
         return 0
@@ -43,19 +59,23 @@ def scorers(as_json: bool) -> int:
 
 
 def _as_json(info: ScorerInfo) -> dict[str, object]:
-    """The entry as it stands in the catalogue; where the code lies is nobody's business."""
-    return {name: value for name, value in asdict(info).items() if name != "target"}
+    """The entry as it stands in the catalogue; where the code of ours lies is nobody's business."""
+    entry = asdict(replace(info, code=None))  # what a user declared may hold anything
+    return {name: value for name, value in entry.items() if name not in _HIDDEN}
 
 
 def _lines(info: ScorerInfo) -> Iterator[str]:
     yield f"{info.name}  ({info.tier} tier{'' if info.is_routed else ', only where it is named'})"
     yield f"  {info.summary}"
+    if info.origin:
+        yield f"  from: {info.origin}"
     if info.kinds != ("check",):
         yield f"  for: {', '.join(info.kinds)}"
     if info.aliases:
         yield f"  also called: {', '.join(map(_alias, info.aliases))}"
     if expected := _EXPECTED[info.value]:
-        yield f"  expects: {expected}{', or nothing' if info.is_value_optional else ''}"
+        or_nothing = ", or nothing" if info.is_value_optional and info.value != "none" else ""
+        yield f"  expects: {expected}{or_nothing}"
     for option in info.options:
         yield f"  {option.name}: {_described(option)}"
     if info.example:

@@ -124,7 +124,7 @@ class OwnCatalogue(Catalogue):
         point = self._entry_points().get(name)
         if self.code.has_folder and (point is None or self.code.allow_code):
             if not self.code.allow_code:
-                self.code.check_allowed(f'"{name}" ships with nothing; it may stand in {FOLDER}/, which')
+                self.code.check_allowed(f'"{name}" is nothing that ships; it may stand in {FOLDER}/, which')
             self._read_folder()
         if point is not None and super().named(name) is None:
             self._register(info_of(name, _loaded(point), origin=_place(point)))
@@ -172,7 +172,9 @@ class OwnCatalogue(Catalogue):
 
     def _check_free(self, info: ScorerInfo) -> None:
         if info.name in self._reserved:
-            raise ConfigError(f"{info.origin}: {info.name!r} is the name of a kind or an option; choose another")
+            raise ConfigError(
+                f"{info.origin}: {info.name!r} is the name of a kind or an option; choose another"
+            )
         point = None if self._installed is None else self._installed.get(info.name)
         if point is not None and info.origin != _place(point):
             raise _twice(info.name, info.origin, _place(point))
