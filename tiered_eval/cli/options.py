@@ -113,7 +113,11 @@ SHARE = _Share()
 def suite_options(command: Command) -> Command:
     """What every command that reads a suite takes."""
     for decorate in (
-        click.option("--allow-code", is_flag=True, help="Let a Python suite run its code."),
+        click.option(
+            "--allow-code",
+            is_flag=True,
+            help="Let the suite run code of its own: its scorers, its hooks, and a suite in Python.",
+        ),
         click.option(
             "--allow-outside", is_flag=True, help="Let the suite name files outside its own folder."
         ),
