@@ -590,6 +590,22 @@ def test_what_a_killed_process_had_in_flight_is_unknown(home: Path):
     assert list((home / "locks").iterdir()) == []
 
 
+def test_a_pack_of_a_killed_process_is_one_unknown_call(home: Path):
+    """Questions that shared a call are listed as the call that it was, and all of them may be asked again."""
+    pack = "others=(('b', ''), ('c', ''))"
+    script = CLAIM_AND_DIE.replace("bound=70", f"bound=70, {pack}")
+    assert pack in script
+    subprocess.run([sys.executable, "-c", script, str(home)], timeout=60, check=False)
+
+    with Ledger.open(home) as opened:
+        (unknown,) = opened.unknown_calls()
+        opened.resolve([Resolution(number=unknown.number, cost=30, source="by hand")])
+        totals = opened.totals()
+
+    assert unknown.bound == 70
+    assert totals == Totals(settled=30)
+
+
 OPEN_TOGETHER = """
 import sys
 from pathlib import Path

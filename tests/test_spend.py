@@ -126,7 +126,7 @@ def test_what_the_total_says(home: Path):
     total = read_spending(home).total
 
     assert (total.answers, total.batched, total.retried, total.unpriced) == (5, 1, 1, 1)
-    assert (total.unknown_answers, total.unknown_usd) == (1, Decimal(1))
+    assert (total.unknown_calls, total.unknown_usd) == (1, Decimal(1))
     assert (total.from_store, total.stored_usd, total.avoided_usd) == (4, Decimal("0.40"), Decimal(7))
 
 

@@ -398,13 +398,14 @@ class Ledger:
             room = room_for(connection, claim, at)
         if room is not None:
             return room
-        questions = ((claim.key, claim.kind), *claim.others)
-        for (key, kind), bound in zip(questions, shares_of(claim.bound, len(questions)), strict=True):
+        # The call's money stands at its first question. The others say whose call they share, where their answer will be.
+        others = [(key, kind, 0, claim.key) for key, kind in claim.others]
+        for key, kind, bound, shared in ((claim.key, claim.kind, claim.bound, None), *others):
             connection.execute(
-                "INSERT INTO call (key, scope, run, model, kind, state, bound, owner, attempt, at, sent_at) "
-                "VALUES (?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?, ?)",
+                "INSERT INTO call (key, scope, run, model, kind, state, bound, payload, owner, attempt, at, sent_at) "
+                "VALUES (?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?, ?, ?)",
                 (
-                    *(key, claim.scope, claim.run, claim.model, kind, bound),
+                    *(key, claim.scope, claim.run, claim.model, kind, bound, shared),
                     *(self._owner_of(claim), claim.attempt, at, at),
                 ),
             )

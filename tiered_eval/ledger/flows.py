@@ -22,7 +22,7 @@ class Flow:
     answers: int
     """Billed; a call that answered several questions counts as often."""
     cost: int
-    unknown_answers: int
+    unknown_calls: int
     unknown: int
     retried: int
     """Billed answers of second and further attempts."""

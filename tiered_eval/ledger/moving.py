@@ -19,8 +19,9 @@ PROCESS_ENDED = "its process ended"
 """Why the calls in flight of a killed process are unknown."""
 MOVE_TO_LOST = """
 INSERT INTO lost (key, scope, run, model, kind, attempt, bound, why, at, sent_at)
-SELECT key, scope, run, model, kind, attempt, bound, ?, ?, sent_at FROM call WHERE {where}
+SELECT key, scope, run, model, kind, attempt, bound, ?, ?, sent_at FROM call WHERE payload IS NULL AND {where}
 """
+"""One row a call: the first of its questions has all of its money, and the others point to it."""
 
 
 def move(

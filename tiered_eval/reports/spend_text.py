@@ -71,8 +71,8 @@ def _head(spending: Spending) -> str:
     lines = [
         f"spent{since}   {usd(total.billed_usd)} for {plural(total.answers, 'answer')}"
         + (f" (of them {', '.join(also)})" if also else ""),
-        f"unknown     at most {usd(total.unknown_usd)} for {plural(total.unknown_answers, 'answer')}"
-        + ("; tiered-eval ledger unknown lists them" if total.unknown_answers else ""),
+        f"unknown     at most {usd(total.unknown_usd)} for {plural(total.unknown_calls, 'call')}"
+        + ("; tiered-eval ledger unknown lists them" if total.unknown_calls else ""),
         f"from store  {plural(total.from_store, 'answer')} that had cost {usd(total.stored_usd)}",
         f"avoided     about {usd(total.avoided_usd)} by checks that need no model",
     ]

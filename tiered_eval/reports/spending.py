@@ -32,7 +32,7 @@ class Line:
     answers: int = 0
     """Billed; a call that answered several questions counts as often."""
     billed_usd: Decimal = Decimal(0)
-    unknown_answers: int = 0
+    unknown_calls: int = 0
     unknown_usd: Decimal = Decimal(0)
     """Worst case of what may have been billed."""
     from_store: int = 0
@@ -50,7 +50,7 @@ class Line:
     def add(self, flow: Flow) -> None:
         self.answers += flow.answers
         self.billed_usd += usd_from_pico(flow.cost)
-        self.unknown_answers += flow.unknown_answers
+        self.unknown_calls += flow.unknown_calls
         self.unknown_usd += usd_from_pico(flow.unknown)
         self.batched += flow.batched
         self.retried += flow.retried
