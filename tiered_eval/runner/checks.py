@@ -53,6 +53,8 @@ class OpenExpectation:
     """Why a step was passed over (no embedder, no judge), if one was."""
     scores: Scores | None = None
     """What a certificate goes by; None where no certificate covers the expectation."""
+    q: float | None = None
+    """Probability that it is met, by those scores."""
     audit: Audit | None = None
     """Set where it has its verdict, and the judge is asked to check it."""
 
@@ -160,7 +162,8 @@ class Checker:
             return self._early(expectation, subject, chosen, decision, (), scores)
         entry = Step("certificate", "coverage", "unsure", "the free scores do not suffice for its promise")
         following = names.index("semantic" if has_step else "judge")
-        return OpenExpectation(expectation, subject, chosen, following, (entry,), None, scores)
+        q = certified.probability(expectation, scores, has_embedding=not has_step)
+        return OpenExpectation(expectation, subject, chosen, following, (entry,), None, scores, q)
 
     async def _certified_embedding(
         self, opened: OpenExpectation, scores: Scores, services: Services, certified: CertifiedChecks
@@ -172,8 +175,10 @@ class Checker:
             return self._early(expectation, subject, opened.route, decision, opened.trail, scores)
         entry = Step("certificate", "embedding", "unsure", "the embedding does not suffice for its promise")
         following = [step.scorer for step in opened.route.steps].index("judge")
+        q = certified.probability(expectation, scores, has_embedding=True)
+        trail = (*opened.trail, entry)
         return OpenExpectation(
-            expectation, subject, opened.route, following, (*opened.trail, entry), opened.leftover, scores
+            expectation, subject, opened.route, following, trail, opened.leftover, scores, q
         )
 
     def _early(
@@ -195,7 +200,10 @@ class Checker:
             "certificate", _TIER_OF_CERTIFIED[decision.tier], decision.state, verdict.reason, decision.q
         )
         following = [step.scorer for step in chosen.steps].index("judge")
-        return OpenExpectation(expectation, subject, chosen, following, (*trail, entry), None, scores, audit)
+        trail = (*trail, entry)
+        return OpenExpectation(
+            expectation, subject, chosen, following, trail, None, scores, decision.q, audit
+        )
 
     def resume(self, opened: OpenExpectation, outcome: Outcome) -> Verdict | OpenExpectation:
         """Take what the asking step said, and go on with the route."""
@@ -212,10 +220,7 @@ class Checker:
             inverted = expectation.negated if is_whole else expectation.is_negative
             trail = (*opened.trail, *outcome.trail)
             verdict = _verdict(expectation, subject, scorer, outcome, trail, inverted)
-            if self._certified is None or opened.scores is None:
-                return verdict
-            q = self._certified.probability(expectation, opened.scores, has_embedding=True)
-            return replace(verdict, q=q)
+            return verdict if opened.q is None else replace(verdict, q=opened.q)
         trail = (*opened.trail, *outcome.trail, _entry(step, scorer, outcome))
         return self._free_steps(
             expectation, subject, opened.route, opened.next_step + 1, trail, opened.leftover

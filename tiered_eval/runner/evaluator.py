@@ -38,7 +38,7 @@ from tiered_eval.runner.certified import CertifiedChecks, certificate_for
 from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, failure_of, not_judged
 from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window
 from tiered_eval.runner.services import RunServices, open_services
-from tiered_eval.runner.turns import HOLD_S, Order, Turns
+from tiered_eval.runner.turns import EMBED_SHARE, HOLD_S, HOLD_SHARE, Order, Turns
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import Services
 from tiered_eval.suite.own_scorers import own_catalogue
@@ -341,8 +341,13 @@ class Evaluator:
         if order is None and self.certified is None:
             return None
         limit = self.config.max_time_s
-        hold_s = HOLD_S if limit is None else min(HOLD_S, limit / 10)
-        turns = Turns(order, hold_s=hold_s, give_back=self._stand, clock=self._clock)
+        turns = Turns(
+            order,
+            hold_s=HOLD_S if limit is None else min(HOLD_S, limit * HOLD_SHARE),
+            embed_s=None if limit is None else limit * EMBED_SHARE,
+            give_back=self._stand,
+            clock=self._clock,
+        )
         self._workers.add(self._group.create_task(self._feed(turns)))
         return turns
 
@@ -434,6 +439,8 @@ class Evaluator:
             return opened.left(
                 not_judged(expectation, case_id, leftover=reason, reason=STOPPED[reason], trail=opened.trail)
             )
+        if job.owner.turns is not None:
+            job.owner.turns.asked(job)
         try:
             return await self._answer(opened, job.owner.services)
         except asyncio.CancelledError as error:
@@ -457,9 +464,7 @@ class Evaluator:
             if isinstance(cut.error, tuple(_PASSED_OVER)):
                 return self._passed_over(told, cut.error)
             failure = failure_of(cut.error)
-            return told.left(
-                failed_check(told.expectation, told.subject.case.id, failure, trail=told.trail)
-            )
+            return told.left(failed_check(told.expectation, told.subject.case.id, failure, trail=told.trail))
         except tuple(_PASSED_OVER) as error:
             return self._passed_over(opened, error)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,6 +39,7 @@ from tiered_eval.records import (
 from tiered_eval.results import ResultsFile
 from tiered_eval.runner.against import GateAgainst
 from tiered_eval.runner.avoided import AvoidedCalls
+from tiered_eval.runner.drawing import Drawing, drawing_for
 from tiered_eval.runner.evaluator import Evaluator, StopReason, new_run_id
 from tiered_eval.runner.services import RunServices
 from tiered_eval.scorecard import CardTally
@@ -168,6 +169,7 @@ class _Run:
         self._against = None if self._config.gate_against is None else GateAgainst(suite, self._config)
         scorecard = suite.settings.scorecard
         self._cards = None if scorecard is None else CardTally(scorecard)
+        self._drawing: Drawing | None = None
 
     def check_gate(self) -> None:
         """Refuse a gate on a dimension or tag that no case carries, before anything is spent.
@@ -202,12 +204,16 @@ class _Run:
         services = self._evaluator.services
         assert services is not None, "the evaluator was entered"
         avoided = self._avoided = AvoidedCalls.for_judges(services.judges, services.prices)
+        if self._against is None and services.judges:
+            self._drawing = drawing_for(self._config, has_certificate=self._evaluator.certified is not None)
         async for result in self._results(self._cases(avoided), services):
             if self._cards is not None:
                 result = self._cards.scored(result)
             if self._pending is not None:
                 self._pending.settle(result)
             tally.add(result, avoided_pico=avoided.pico(result.index))
+            if self._drawing is not None:
+                self._drawing.add(result)
             if sink is not None:
                 sink.append(result)
             if self._progress is not None and self._clock() - self._told >= PROGRESS_S:
@@ -218,7 +224,8 @@ class _Run:
     def _results(self, cases: Iterable[Case], services: RunServices) -> AsyncIterator[CaseResult]:
         """The results of ``cases``, as they settle."""
         if self._against is None:
-            return self._evaluator.stream(cases, are_read=True)
+            is_limited = self._drawing is not None and self._drawing.is_ordering
+            return self._evaluator.stream(cases, are_read=True, order=self._drawing if is_limited else None)
         return self._against.stream(self._evaluator, cases, settings=self._settings(services))
 
     def _cases(self, avoided: AvoidedCalls) -> Iterable[Case]:
@@ -252,6 +259,8 @@ class _Run:
         )
         if self._cards is not None:
             self._cards.add_unread(cases)
+        if self._drawing is not None:
+            self._drawing.trouble = "not all of it was read"
         self._warnings.append(
             f"{cases} cases were not read before the run ended; they are counted, not listed"
         )
@@ -325,13 +334,25 @@ class _Run:
             spend=spend,
             gate=gate,
             certificate=None if certified is None else certified.use,
+            sampled=None if self._drawing is None else self._drawing.score(),
             exit_code=exit_code(tally, gate, stopped, self._config.max_error_rate, is_doubted=is_doubted),
             stopped=stopped,
-            warnings=(*self._warnings, *(certified.warnings if certified else ()), *services.warnings),
+            warnings=(*self._warnings, *self._doubts(stopped), *services.warnings),
             scorecard=None if self._cards is None else self._cards.card(),
             settings=self._settings(services),
             results=results,  # type: ignore[arg-type]  # a tuple, or the reader of a file
         )
+
+    def _doubts(self, stopped: Stopped | None) -> Iterator[str]:
+        """What speaks against early verdicts, and against taking what was judged for a sample."""
+        if self._evaluator.certified is not None:
+            yield from self._evaluator.certified.warnings
+        drawing = self._drawing
+        if stopped in ("budget", "deadline") and drawing is not None and drawing.trouble is not None:
+            yield (
+                f"what was judged is no random sample of the suite ({drawing.trouble}): "
+                "only the bounds hold for what was left over"
+            )
 
     def _settings(self, services: RunServices) -> dict[str, object]:
         """Whatever decides the verdicts, so that two reports can tell whether they asked the same."""

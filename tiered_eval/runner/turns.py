@@ -20,10 +20,12 @@ from typing import Protocol
 from tiered_eval.records import Tier
 from tiered_eval.runner.jobs import Job
 
-__all__ = ["HOLD_S", "Order", "Turns"]
+__all__ = ["EMBED_SHARE", "HOLD_S", "HOLD_SHARE", "Order", "Turns"]
 
 HOLD_S = 10.0
-"""A stream that takes longer to read is not waited for; with a deadline a tenth of the time."""
+"""A stream that takes longer to read is not waited for; with a deadline a tenth of the time, if that is less."""
+HOLD_SHARE, EMBED_SHARE = 0.1, 0.25
+"""Of the time until the deadline, for reading and for embeddings."""
 
 
 class Order(Protocol):
@@ -33,6 +35,10 @@ class Order(Protocol):
         """The jobs in the order in which they are to be asked. ``is_all``: no others will come."""
         ...
 
+    def asked(self, job: Job) -> None:
+        """The question is about to be put to the judge."""
+        ...
+
 
 class Turns:
     """The questions of one stream that are held back.
@@ -40,6 +46,7 @@ class Turns:
     Args:
         order: draws; None where every question is asked anyway, and only spare audits wait.
         hold_s: seconds that reading is waited for.
+        embed_s: seconds, reading included, that embeddings are waited for; None for as long as they take.
         give_back: takes the spare audits that are not needed.
         clock: seconds that only go forward.
     """
@@ -49,6 +56,7 @@ class Turns:
         order: Order | None,
         *,
         hold_s: float,
+        embed_s: float | None = None,
         give_back: Callable[[Job], None],
         clock: Callable[[], float],
     ) -> None:
@@ -56,6 +64,7 @@ class Turns:
         self._give_back = give_back
         self._clock = clock
         self._until = clock() + hold_s
+        self._embed_until = None if embed_s is None else clock() + embed_s
         self._held: list[Job] = []
         self._spares: list[tuple[float, Job]] = []
         self._upstream = 0
@@ -82,6 +91,11 @@ class Turns:
         if self._is_late:
             self._change.set()
         return True
+
+    def asked(self, job: Job) -> None:
+        """A job is about to be asked by its scorer."""
+        if self._order is not None:
+            self._order.asked(job)
 
     def passed(self) -> None:
         """A job that waited for an embedding has gone on, or is settled."""
@@ -110,7 +124,17 @@ class Turns:
                 is_whole, self._is_late = is_all and not self._is_late, True
                 return held if self._order is None else self._order.arrange(held, is_all=is_whole)
             self._change.clear()
+            await self._wait_for_change()
+
+    async def _wait_for_change(self) -> None:
+        if self._is_late or self._order is None or self._embed_until is None:
             await self._change.wait()
+            return
+        try:
+            async with asyncio.timeout(max(0.0, self._embed_until - self._clock())):
+                await self._change.wait()
+        except TimeoutError:
+            self._is_late = True
 
     def drain(self) -> list[Job]:
         """Everything that is held, when nobody will ask any more."""
