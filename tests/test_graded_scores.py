@@ -62,6 +62,7 @@ async def test_not_turns_the_score_round(
 NO_SCORES = [
     ("8/10", "a fraction in words"),
     (8, "out of ten, perhaps"),
+    (10**400, "more than any float holds"),
     (1.01, "just above"),
     (-0.1, "below"),
     (True, "a flag"),

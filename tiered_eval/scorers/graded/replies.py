@@ -10,7 +10,6 @@ but nothing may rest on it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -148,6 +147,6 @@ def _score(reply: ModelReply, value: Any) -> float:
     """A number in [0, 1]; ``8/10``, 8, true and infinity are none, and nobody guesses what they were to be."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         unreadable(reply, f"score is {str(value)[:40]!r}, expected a number from 0 to 1")
-    if not math.isfinite(value) or not 0 <= value <= 1:
-        unreadable(reply, f"score is {value!r}, expected a number from 0 to 1")
+    if not 0 <= value <= 1:  # nor is anything that is no number at all
+        unreadable(reply, f"score is {str(value)[:40]}, expected a number from 0 to 1")
     return float(value)
