@@ -73,6 +73,8 @@ ENDS_OF_THE_UNFORESEEN = {
     "tiered_eval.suite.python_reader",
 }
 """Modules with a broad ``except``; CONTRIBUTING.md says why each of them."""
+RAISED_ELSEWHERE = {"tiered_eval.scorers.threads"}
+"""What is raised in a thread is raised again in the task that waits for it: a thread has nobody to raise it to."""
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 70
 
@@ -296,7 +298,8 @@ def test_the_unforeseen_ends_in_few_places():
             )
             if "Exception" in caught:
                 broad.add(dotted(path))
-            if "BaseException" in caught and not isinstance(node.body[-1], ast.Raise):
+            is_raised = isinstance(node.body[-1], ast.Raise) or dotted(path) in RAISED_ELSEWHERE
+            if "BaseException" in caught and not is_raised:
                 swallowing.append(f"{dotted(path)}:{node.lineno}")
 
     assert broad == ENDS_OF_THE_UNFORESEEN
