@@ -100,7 +100,7 @@ def chain_in_words(chain: Sequence[JudgeStage]) -> list[str]:
     """A word for each stage, or the models themselves where they are all there is: equal for equal judges only."""
     if len(chain) == 1 and chain[0] == JudgeStage(models=chain[0].models):
         return list(chain[0].models)
-    return [str(stage) for stage in chain]
+    return [f"stage {number}: {stage}" for number, stage in enumerate(chain, start=1)]
 
 
 def is_model_name(model: str) -> bool:
