@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.graded_judge import TURNED, ToldJudge, data_of, graded, negated, read_case, rules, state_of
+from tests.graded_judge import PRICE, TURNED, ToldJudge, data_of, graded, negated, read_case, rules, state_of
 from tiered_eval.errors import ConfigError, UnreadableReply
 from tiered_eval.scorers.graded.factuality import Factuality
 from tiered_eval.text.subject import Subject
@@ -79,6 +79,48 @@ async def test_an_empty_response_fails_for_nothing(response: str):
     verdict = await graded({"factuality": REFERENCE}, judge, response)
 
     assert (verdict.state, verdict.score, judge.requests) == ("fail", 0.0, [])
+
+
+ALTERNATIVES = [
+    ("any", ["disagree", "same"], "pass", "one of them agrees"),
+    ("any", ["disagree", "disagree"], "fail", "none of them does"),
+    ("any", ["disagree", "cannot-tell"], "unsure", "the open one might"),
+    ("any", ["same", "cannot-tell"], "pass", "whatever the open one is"),
+    ("all", ["same", "subset"], "pass", "all of them agree"),
+    ("all", ["same", "disagree"], "fail", "one of them does not"),
+    ("all", ["same", "cannot-tell"], "unsure", "the open one might not"),
+    ("all", ["disagree", "cannot-tell"], "fail", "lost whatever the open one is"),
+]
+
+
+@pytest.mark.parametrize(("match", "said", "state", "why"), ALTERNATIVES)
+@pytest.mark.parametrize("turn", [False, True])
+async def test_several_references_are_compared_one_by_one(
+    turn: bool, match: str, said: list[str], state: str, why: str
+):
+    """Each is a question of its own; any or all of them have to agree, and the verdict costs both."""
+    judge = ToldJudge(*map(relation, said))
+    entry = {"factuality": {match: [REFERENCE, "The fee is due in March."]}}
+
+    verdict = await graded(negated(entry) if turn else entry, judge, RESPONSE)
+
+    assert state_of(verdict) == (TURNED[state] if turn else state), why
+    assert [data_of(request)["reference"] for request in judge.requests] == [
+        REFERENCE,
+        "The fee is due in March.",
+    ]
+    if state != "unsure":
+        assert verdict.cost_usd == 2 * PRICE
+
+
+async def test_a_list_is_one_reference_of_several_facts():
+    """Without `any` or `all` the facts belong together."""
+    judge = ToldJudge(relation("same"))
+
+    await graded({"factuality": ["The fee is 45 euros", "It is due in March"]}, judge, RESPONSE)
+
+    (request,) = judge.requests
+    assert data_of(request)["reference"] == "The fee is 45 euros\nIt is due in March"
 
 
 async def test_the_question_holds_both_texts_and_not_what_passes():

@@ -10,14 +10,24 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, ClassVar, Generic, TypeVar
 
 from tiered_eval.errors import ConfigError, JudgeMissing
 from tiered_eval.prompting import MAX_JUDGED_CHARS, as_json, load_prompt, render, smuggled_characters
-from tiered_eval.records import Completed, Evidence, Expectation, ModelReply, ModelRequest, Outcome, Tier
+from tiered_eval.records import (
+    Completed,
+    Evidence,
+    Expectation,
+    Match,
+    ModelReply,
+    ModelRequest,
+    Outcome,
+    OutcomeState,
+    Tier,
+)
 from tiered_eval.scorers.base import Services
 from tiered_eval.scorers.graded.replies import Answer
 from tiered_eval.scorers.judge import models_of, unsaid_fields
@@ -61,6 +71,8 @@ class GradedScorer(ABC):
     tier: ClassVar[Tier] = "judge"
     judges_whole: ClassVar[bool] = True
     """The outcome is about the expectation as a whole, all its values considered."""
+    asks_each: ClassVar[bool] = False
+    """Is each of several values compared by itself, and are the outcomes combined by ``match``?"""
 
     def __init__(self, profile: object = None) -> None:
         """``profile`` is taken for the sake of the table of scorers; limits are the author's."""
@@ -80,8 +92,8 @@ class GradedScorer(ABC):
         Raises:
             ConfigError: as :meth:`prepare`.
         """
-        prepared = self.prepare(expectation, subject)
-        return () if isinstance(prepared, Outcome) else prepared.requests
+        prepared = [self.prepare(one, subject) for one in self._apart(expectation)]
+        return tuple(request for one in prepared if not isinstance(one, Outcome) for request in one.requests)
 
     async def ask(self, expectation: Expectation, subject: Subject, services: Services) -> Outcome:
         """Put the questions, and weigh the answers.
@@ -91,35 +103,63 @@ class GradedScorer(ABC):
             JudgeMissing: neither the expectation nor the run names a model.
             ProviderError, BudgetExceeded, DeadlineReached: could not look.
         """
-        prepared = self.prepare(expectation, subject)
-        if isinstance(prepared, Outcome):
-            return prepared
+        prepared = [self.prepare(one, subject) for one in self._apart(expectation)]
         models = models_of(expectation) or tuple(services.judges)
-        if not models:
-            raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
-        done = await _all_of(
-            [services.complete(request, prepared.parse, models=models) for request in prepared.requests]
-        )
-        outcome = prepared.weigh([completed.parsed for completed in done])
-        return replace(
-            outcome,
-            reason=_with_remarks(outcome.reason, subject),
-            model=done[0].reply.model,
-            prompt=done[0].prompt or prepared.requests[0].prompt,
-            cost_usd=sum((completed.cost_usd for completed in done), Decimal(0)),
-            from_store=all(completed.from_store for completed in done),
-        )
+        outcomes = await _all_of([_outcome(one, models, subject, services) for one in prepared])
+        return outcomes[0] if len(outcomes) == 1 else _combined(outcomes, expectation.match)
+
+    def _apart(self, expectation: Expectation) -> Sequence[Expectation]:
+        """The expectation for each value that is compared by itself."""
+        if not self.asks_each:
+            return (expectation,)
+        return [replace(expectation, values=(value,)) for value in expectation.values]
 
 
-async def _all_of(calls: Sequence[Any]) -> list[Completed[Any]]:
-    """All calls at once. Where one fails the others still end, as they are paid for and kept; then the first fault is raised."""
-    done = await asyncio.gather(*calls, return_exceptions=True)
-    completed: list[Completed[Any]] = []
+async def _outcome(
+    prepared: Outcome | Asked[Any], models: Sequence[str], subject: Subject, services: Services
+) -> Outcome:
+    """What was prepared, asked and weighed."""
+    if isinstance(prepared, Outcome):
+        return prepared
+    if not models:
+        raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
+    done: list[Completed[Any]] = await _all_of(
+        [services.complete(request, prepared.parse, models=models) for request in prepared.requests]
+    )
+    outcome = prepared.weigh([completed.parsed for completed in done])
+    return replace(
+        outcome,
+        reason=_with_remarks(outcome.reason, subject),
+        model=done[0].reply.model,
+        prompt=done[0].prompt or prepared.requests[0].prompt,
+        cost_usd=sum((completed.cost_usd for completed in done), Decimal(0)),
+        from_store=all(completed.from_store for completed in done),
+    )
+
+
+async def _all_of(asked: Sequence[Awaitable[T]]) -> list[T]:
+    """All at once. Where one fails the others still end, as they are paid for and kept; then the first fault is raised."""
+    done = await asyncio.gather(*asked, return_exceptions=True)
+    results: list[T] = []
     for result in done:
         if isinstance(result, BaseException):
             raise result
-        completed.append(result)
-    return completed
+        results.append(result)
+    return results
+
+
+def _combined(outcomes: Sequence[Outcome], match: Match) -> Outcome:
+    """One outcome for several values, with the bill of all of them."""
+    decisive: OutcomeState = "pass" if match == "any" else "fail"
+    told = next(
+        (outcome for state in (decisive, "unsure") for outcome in outcomes if outcome.state == state),
+        outcomes[0],
+    )
+    return replace(
+        told,
+        cost_usd=sum((outcome.cost_usd for outcome in outcomes), Decimal(0)),
+        from_store=all(outcome.from_store or outcome.model is None for outcome in outcomes),
+    )
 
 
 def _with_remarks(reason: str, subject: Subject) -> str:
@@ -189,7 +229,7 @@ def input_of(expectation: Expectation, subject: Subject) -> str:
 
 
 def reference_of(expectation: Expectation, subject: Subject) -> str:
-    """The answer that the response is compared with; several are shown as a list.
+    """The answer that the response is compared with; of a list each text is a line.
 
     Raises:
         ConfigError: it is to stand in the case's ground truth, and does not.
@@ -200,8 +240,8 @@ def reference_of(expectation: Expectation, subject: Subject) -> str:
         if "ground_truth_field" in options
         else expectation.value
     )
-    if isinstance(value, list | tuple) and len(value) == 1:
-        value = value[0]
+    if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):
+        value = "\n".join(value)
     text = value if isinstance(value, str) else as_json(value)
     if value is None or not text.strip():
         raise ConfigError(f"expectation {expectation.id!r} has no reference to compare with")

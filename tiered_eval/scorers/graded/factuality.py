@@ -44,6 +44,7 @@ class Factuality(GradedScorer):
     """Do the facts agree? Options: ``passes``, the relations that do; ``ground_truth_field``, ``field``."""
 
     name: ClassVar[str] = "factuality"
+    asks_each: ClassVar[bool] = True
 
     def prepare(self, expectation: Expectation, subject: Subject) -> Outcome | Asked[Answer]:
         """One question; none about an empty response, which states no fact.

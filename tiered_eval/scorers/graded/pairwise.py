@@ -40,6 +40,7 @@ class Pairwise(GradedScorer):
     """Is it better? Options: ``by``, what counts; ``tie``, what a tie is (unsure); ``ground_truth_field``, ``field``."""
 
     name: ClassVar[str] = "pairwise"
+    asks_each: ClassVar[bool] = True
 
     def prepare(self, expectation: Expectation, subject: Subject) -> Outcome | Asked[Answer]:
         """Two questions, one an order; none where both say the same.

@@ -161,6 +161,7 @@ class ContextRecall(StatementScorer):
     """Does the context hold what the reference answer says? The response is not looked at."""
 
     name: ClassVar[str] = "context-recall"
+    asks_each: ClassVar[bool] = True
     prompt: ClassVar[str] = "support"
     default_pass_at: ClassVar[float] = 1.0
     counted: ClassVar[str] = "statements of the reference are found in the context"
