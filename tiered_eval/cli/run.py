@@ -275,10 +275,13 @@ def _write_files(report: Report, formats: Sequence[str], folder: Path) -> bool:
 def _print(report: Report, folder: Path, *, quiet: bool) -> None:
     from tiered_eval.cli.asking import folder_to_name
     from tiered_eval.reports import terminal, wording
+    from tiered_eval.reports.certified import sampled_line
     from tiered_eval.reports.github import annotation_lines, is_github
 
     if quiet:
         say(f"partial {wording.figure_line(report.partial)}")
+        if report.sampled is not None:
+            say(f"sampled {sampled_line(report.sampled)}")
         say(wording.counts_line(report.counts))
         say(f"gate {wording.gate_line(report.gate)}")
     else:

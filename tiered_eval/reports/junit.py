@@ -20,6 +20,7 @@ from tiered_eval.records import CaseResult, Report, Verdict
 from tiered_eval.records.codec import plain_decimal
 from tiered_eval.reports import cards, wording
 from tiered_eval.reports.against import against_properties
+from tiered_eval.reports.certified import certified_properties, certified_words
 from tiered_eval.reports.untrusted import many_lines, one_line
 
 __all__ = ["render"]
@@ -61,6 +62,7 @@ def _properties(report: Report) -> Iterator[str]:
         "gate": wording.gate_line(report.gate),
         "exit_code": str(report.exit_code),
         **against_properties(report.against),
+        **certified_properties(report),
         **_scorecard(report),
     }
     yield "<properties>\n"
@@ -130,6 +132,10 @@ def _detail(verdict: Verdict) -> str:
     lines = [f"{verdict.state}: {_message(verdict)}"]
     if verdict.scorer:
         lines.append(f"settled by {verdict.scorer} ({verdict.tier})")
+    if certified := certified_words(verdict):
+        lines.append(certified)
+    if verdict.q is not None:
+        lines.append(f"probability of being met {verdict.q:.3f}")
     if verdict.model:
         lines.append(f"model {verdict.model}")
     if verdict.evidence is not None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from tiered_eval.records import Report, SpendLine, Verdict
 from tiered_eval.reports import cards, wording
 from tiered_eval.reports.against import against_lines, against_steps
+from tiered_eval.reports.certified import certified_facts, sampled_line
 from tiered_eval.reports.files import append_whole
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import share, usd
@@ -137,6 +138,10 @@ def _facts(report: Report) -> Iterator[str]:
     for line in against_lines(report.against) if report.against else ():
         yield f"- Against the base: {_text(line, 400)}\n"
     yield f"- Gate: {_text(wording.gate_line(report.gate), 600)}\n"
+    if report.sampled is not None:
+        yield f"- Sampled: {_text(sampled_line(report.sampled), 600)}\n"
+    for label, line, _ in certified_facts(report.certificate) if report.certificate else ():
+        yield f"- {label.capitalize() or 'Certified'}: {_text(line, 400)}\n"
     for warning in report.warnings[:SHOWN]:
         yield f"- Warning: {_text(warning, 300)}\n"
     yield f"- Run: {_text(report.run_id)}\n\n"

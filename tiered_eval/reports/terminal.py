@@ -15,6 +15,7 @@ from tiered_eval.records import CaseResult, Report, TierLine, Verdict
 from tiered_eval.records.scorecard import Scorecard
 from tiered_eval.reports import cards, wording
 from tiered_eval.reports.against import against_lines, against_steps
+from tiered_eval.reports.certified import certified_facts, certified_words, sampled_line
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import usd
 
@@ -111,6 +112,8 @@ def _print_headline(console: Console, report: Report) -> None:
     wide = max(11, *(len(name) for name, _, _ in rows))
     for name, figure, style in rows:
         console.print(_styled(f"  {name:<{wide}} {wording.figure_line(figure)}", style))
+    if report.sampled is not None:
+        console.print(_row("sampled", sampled_line(report.sampled), "bold"))
     console.print()
     console.print(_styled(f"  {wording.counts_line(report.counts)}"))
     console.print()
@@ -180,6 +183,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str, str]]:
         yield ("not judged", wording.reasons_line(report.leftovers), "yellow")
     if report.failures:
         yield ("errors", wording.reasons_line(report.failures), "magenta")
+    if report.certificate is not None:
+        yield from certified_facts(report.certificate)
     for warning in report.warnings:
         yield ("warning", one_line(warning, 300), "yellow")
     for position, line in enumerate(against_lines(report.against) if report.against else ()):
@@ -245,6 +250,8 @@ def _how(verdict: Verdict) -> Iterable[str]:
         yield one_line(verdict.model, 60)
     if verdict.from_store:
         yield "from the store"
+    if certified := certified_words(verdict):
+        yield certified
 
 
 def _print_next(console: Console, report: Report, folder: str | None) -> None:

@@ -1,0 +1,86 @@
+"""What a report says about verdicts that nobody judged: the certificate behind them, its audits, and the sampled score.
+
+The one idea: each line ends where its evidence ends. What was promised stands in the certificate's own words, beside it how
+often the judge differed where it looked, and a score that rests on a sample names how much of the suite was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tiered_eval.calibration.audit import ALARM_CAPITAL
+from tiered_eval.records import CertificateUse, Report, SampledScore, Verdict
+from tiered_eval.reports.untrusted import one_line
+from tiered_eval.reports.wording import plural, share
+
+__all__ = ["certified_facts", "certified_properties", "certified_words", "sampled_line"]
+
+
+def certified_facts(use: CertificateUse) -> Iterator[tuple[str, str, str]]:
+    """Label, text and style of what a certificate did in a run."""
+    for position, line in enumerate(use.promise):
+        yield ("certified" if position == 0 else "", one_line(line.removeprefix("certified: "), 300), "")
+    yield ("" if use.promise else "certified", _decided(use), "yellow" if use.void else "")
+    yield ("audit", _audited(use), "bold red" if use.is_stale else "")
+
+
+def certified_properties(report: Report) -> dict[str, str]:
+    """The same as names and values, for formats that know no prose."""
+    found: dict[str, str] = {}
+    if report.sampled is not None:
+        found["sampled"] = sampled_line(report.sampled)
+    if (use := report.certificate) is not None:
+        found["certificate"] = use.name
+        found["certificate.promise"] = "; ".join(use.promise)
+        found["certificate.early"] = f"{use.early} of {use.covered}"
+        found["certificate.audit"] = _audited(use)
+    return found
+
+
+def certified_words(verdict: Verdict) -> str | None:
+    """How far a verdict is the certificate's; None where it has nothing to do with one."""
+    if verdict.audited:
+        early = next((step.state for step in verdict.trail if step.scorer == "certificate"), "early")
+        return f"audited, {early} by the certificate"
+    return "certified" if verdict.certified else None
+
+
+def sampled_line(sampled: SampledScore) -> str:
+    """The score as judging everything would have given it, and what it rests on."""
+    how = (
+        f"judged {sampled.judged:,} of {plural(sampled.total, 'expectation')} that only the judge can settle"
+    )
+    if sampled.open:
+        how += f"; {sampled.open:,} without an answer counted both ways"
+    if sampled.estimate is None:
+        return f"no estimate: {how}, too few of them to say anything; raise --max-cost or --max-time"
+    return (
+        f"{share(sampled.estimate)}   this suite, judged in full: {share(sampled.low)} to {share(sampled.high)} (95 %)   "
+        f"cases like these: {share(sampled.like_low)} to {share(sampled.like_high)}   {how}"
+    )
+
+
+def _decided(use: CertificateUse) -> str:
+    if use.void:
+        return f"void: all {plural(use.covered, 'expectation')} of its kinds went to the judge"
+    climbed = use.covered - use.early
+    return (
+        f"{use.early:,} of {plural(use.covered, 'expectation')} of its kinds decided early; "
+        f"uncertified: {climbed:,} escalated"
+    )
+
+
+def _audited(use: CertificateUse) -> str:
+    """This run's audits, and how the alarm stands over all runs."""
+    now = f"{use.differing:,} of {use.audited:,} differ in this run"
+    if use.alarm_level is None or use.allowed is None:
+        return f"{now}; no alarm, as nothing says how many may"
+    line = (
+        f"{now}, {use.differing_ever:,} of {use.audits_ever:,} in all (at most {use.allowed:.1%} certified), "
+        f"alarm level {use.alarm_level:.2g} of {ALARM_CAPITAL:g}"
+    )
+    return (
+        f"{line}: STALE, nothing is decided early until the suite is calibrated again"
+        if use.is_stale
+        else line
+    )
