@@ -264,6 +264,14 @@ class TestPromptfooAssertions:
 
         assert "compares with a context, and there is none" in str(suite.left_out[0])
 
+    def test_a_context_out_of_the_response(self, tmp_path: Path):
+        """A program that finds the context is not run; the note says what to write instead."""
+        found = {"type": "context-faithfulness", "contextTransform": "output.context", "threshold": 0.9}
+
+        suite = imported(tmp_path, promptfoo(found, {"type": "equals", "value": "a"}))
+
+        assert "say where it is with `context_field`" in str(suite.left_out[0])
+
     def test_comparisons_of_several_outputs(self, tmp_path: Path):
         """`select-best` is named, as there is one response a case."""
         suite = imported(

@@ -38,7 +38,7 @@ _READ = frozenset({"description", "prompts", "providers", "targets", "tests", "d
     "evalId",
 }
 _ASSERTION_READ = frozenset({"type", "value", "threshold", "weight", "metric", "assert", "provider"})
-_CHANGES_OUTPUT = ("transform", "contextTransform", "postprocess")
+_CHANGES_OUTPUT = ("transform", "postprocess")
 _PROMPT_OF_JUDGE = ("rubricPrompt", "config")
 
 
@@ -253,6 +253,10 @@ class _Reader:
         for name in _CHANGES_OUTPUT:
             if name in raw:
                 raise Unsupported(f"`{name}` changes the response before it is checked")
+        if "contextTransform" in raw:
+            raise Unsupported(
+                "`contextTransform` takes the context out of the response: say where it is with `context_field`"
+            )
         for name in raw.keys() - _ASSERTION_READ:
             why = (
                 "judges are asked with our prompts"
