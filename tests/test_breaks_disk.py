@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import resource
+import shutil
 import subprocess
 import sys
+import urllib.request
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,6 +19,7 @@ from tiered_eval.aggregate import case_result
 from tiered_eval.errors import ConfigError
 from tiered_eval.reports.kept import load_kept
 from tiered_eval.results import ResultsFile, StoredResults
+from tiered_eval.testing.loopback import loopback_process
 
 ROW = '{{"id": "c{n}", "response": "Order PO-{n} is open.", "expect": [{{"must-contain": "PO-{n}"}}]}}\n'
 
@@ -36,6 +43,63 @@ def test_a_full_disk_is_told_in_words(most_bytes: int, tmp_path: Path):
     assert "cannot write" in done.stderr
     assert "unforeseen" not in done.stderr
     assert "Warning" not in done.stderr
+
+
+def on_a_small_disk(folder: str, room: str, command: str) -> list[str]:
+    """A command that sees a small disk of its own in a folder; needs the right to mount one for itself."""
+    return ["unshare", "-rm", "sh", "-c", f"mount -t tmpfs -o size={room} tmpfs {folder} && exec {command}"]
+
+
+def can_mount(folder: Path) -> bool:
+    """May an ordinary process mount a small disk for itself here?"""
+    if shutil.which("unshare") is None:
+        return False
+    return subprocess.run(on_a_small_disk(str(folder), "64k", "true"), capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("why", "folder", "room"),
+    [
+        ("no room for results, the ledger is elsewhere", "home/runs", "16k"),
+        ("no room for either", "home", "600k"),
+    ],
+)
+def test_what_was_spent_before_the_disk_was_full_is_told(why: str, folder: str, room: str, tmp_path: Path):
+    """Exit code 2 does not pass for "nothing was spent": the message encloses the vendor's own bill."""
+    (tmp_path / "home" / "runs").mkdir(parents=True)
+    if not can_mount(tmp_path / "home"):
+        pytest.skip("no small disk can be mounted here")
+    rows = [
+        {
+            "id": f"c{n}",
+            "response": f"Order {n} is open. {'It waits. ' * 40}",
+            "expect": [{"requirement": f"Says that order {n} is open"}],
+        }
+        for n in range(150)
+    ]
+    (tmp_path / "suite.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    command = (
+        f"{sys.executable} -m tiered_eval run suite.jsonl --embedder none --home home "
+        "--judge openai:gpt-6-luna --pack never --concurrency 8"
+    )
+
+    with loopback_process("--latency", "0.02") as url:
+        done = subprocess.run(
+            on_a_small_disk(folder, room, command),
+            cwd=tmp_path,
+            env={**os.environ, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "none"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        with urllib.request.urlopen(f"{url}/_bill", timeout=10) as reply:
+            billed = Decimal(json.load(reply)["charged_pico"]).scaleb(-12)
+
+    assert done.returncode == 2, done.stderr
+    told = re.search(r"until then \$([0-9.]+) was spent, and at most \$([0-9.]+) more", done.stderr)
+    assert told is not None, done.stderr
+    settled, unknown = Decimal(told[1]), Decimal(told[2])
+    assert 0 < settled <= billed <= settled + unknown
 
 
 def test_results_that_cannot_be_begun_are_a_fault_of_the_set_up(tmp_path: Path):

@@ -40,7 +40,7 @@ EXIT_CODES = MappingProxyType(
     {
         0: "the gate is met",
         1: "the gate is not met",
-        2: "the suite, the options or the environment are wrong; nothing was spent",
+        2: "the suite, the options or the environment are wrong; nothing was spent, or the message says how much",
         3: "measured too little: more errors than --max-error-rate allows, or too much left undecided",
         4: "the cap or the deadline was reached before the gate could be decided",
         70: "a fault in tiered-eval itself; run the same command again, nothing that was paid for is lost",
@@ -101,7 +101,8 @@ def run_app(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # the edge of the program: Python's own exit code for it, 1, means "gate not met"
         cause = _single(error)
         if isinstance(cause, TieredEvalError):
-            complain(str(cause))
+            notes = (*getattr(error, "__notes__", ()), *getattr(cause, "__notes__", ()))
+            complain("\n".join(dict.fromkeys((str(cause), *notes))))
             return _code_of(cause)
         complain(_unforeseen(error))
         return 70

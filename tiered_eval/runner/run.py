@@ -19,7 +19,7 @@ from typing import Literal, Protocol, TypeAlias
 import tiered_eval
 from tiered_eval.aggregate import Tally
 from tiered_eval.config import RunConfig
-from tiered_eval.errors import ConfigError
+from tiered_eval.errors import ConfigError, TieredEvalError
 from tiered_eval.gate import DEFAULT_GATE, parse_gate
 from tiered_eval.people.pending import PENDING_FILE, Pending
 from tiered_eval.people.verdicts import BY_PEOPLE
@@ -104,16 +104,34 @@ async def evaluate(
         services, profile, clock: for tests; made from ``config`` where None.
 
     Raises:
-        SuiteError: the suite is wrong; nothing was spent.
-        ConfigError: the options or the environment are wrong; nothing was spent.
+        SuiteError: the suite is wrong.
+        ConfigError: the options or the environment are wrong. What was spent before that showed, as where a disk becomes
+            full, stands in the notes of the error.
     """
     suite = _as_suite(suite, config)
     run_id = run_id or new_run_id()
     evaluator = Evaluator(config, suite=suite, run_id=run_id, services=services, profile=profile, clock=clock)
     run = _Run(suite, evaluator, run_id=run_id, progress=progress, clock=clock)
     run.check_gate()
-    async with evaluator:
-        return await run.to_report(stop)
+    opened: RunServices | None = None
+    try:
+        async with evaluator:
+            opened = evaluator.services
+            return await run.to_report(stop)
+    except (TieredEvalError, ExceptionGroup) as error:
+        # Now that the last call has ended: what was open counts as well.
+        if opened is not None:
+            _tell_spent(error, opened.spend(avoided_pico=None))
+        raise
+
+
+def _tell_spent(error: Exception, spend: Spend) -> None:
+    """Exit code 2 would else read as "nothing was spent"."""
+    if spend.settled_usd or spend.unknown_usd:
+        error.add_note(
+            f"until then ${spend.settled_usd.normalize():f} was spent, and at most ${spend.unknown_usd.normalize():f} "
+            "more may have been; answers that are in the ledger are not paid for again"
+        )
 
 
 def evaluate_sync(suite: Suite | Iterable[Case] | str | Path, config: RunConfig | None = None) -> Report:
@@ -310,7 +328,9 @@ class _Run:
         tally, evaluator = self._tally, self._evaluator
         services = evaluator.services
         assert services is not None, "the evaluator was entered"
-        gate = self._gate.judge(tally.figures())
+        sampled = None if self._drawing is None else self._drawing.score()
+        likely = (sampled.low, sampled.high) if sampled is not None and sampled.estimate is not None else None
+        gate = self._gate.judge(tally.figures(), sampled=likely)
         stopped = _why_stopped(evaluator.stopped, tally)
         certified = evaluator.certified
         is_doubted = certified is not None and certified.is_doubted
@@ -334,7 +354,7 @@ class _Run:
             spend=spend,
             gate=gate,
             certificate=None if certified is None else certified.use,
-            sampled=None if self._drawing is None else self._drawing.score(),
+            sampled=sampled,
             exit_code=exit_code(tally, gate, stopped, self._config.max_error_rate, is_doubted=is_doubted),
             stopped=stopped,
             warnings=(*self._warnings, *self._doubts(stopped), *services.warnings),
