@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -172,6 +173,29 @@ def test_values_are_combined_and_inverted(values, match, kind, state, why):
         assert judge.calls == 0
 
     run(main())
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "said"),
+    [
+        ("must-contain", ("PO-4471", "PO-9000"), "“PO-9000”: "),  # the one that is missing
+        ("must-not-contain", ("PO-9000", "PO-4471"), "“PO-4471”: "),  # the trap that is there
+        ("must-contain", ("PO-9000",), ""),  # there is but one
+    ],
+)
+async def test_a_fail_says_which_of_several_values_it_is_about(
+    kind: str, values: tuple[str, ...], said: str, tmp_path: Path
+):
+    """Whoever reads the report need not try each value by hand."""
+    expectation = make_expectation(kind, *values, match="all", scorer="exact")
+
+    async with Evaluator(RunConfig(home=tmp_path, embedder="none")) as evaluator:
+        result = await evaluator.score(make_case("Order PO-4471 was shipped.", expectation))
+
+    verdict = result.verdicts[0]
+    assert verdict.state == "fail"
+    assert verdict.reason.startswith(said)
+    assert said or "“PO-9000”" not in verdict.reason
 
 
 def test_a_judge_that_judges_the_whole_is_not_inverted():

@@ -17,7 +17,7 @@ from tiered_eval.catalogue.people import MANUAL
 from tiered_eval.errors import TieredEvalError
 from tiered_eval.people import HumanVerdicts
 from tiered_eval.profiles import Profile
-from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Tier, Verdict
+from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Tier, Value, Verdict
 from tiered_eval.records.making import maker
 from tiered_eval.router import Route, RouteStep, route
 from tiered_eval.runner.audits import Audit
@@ -33,6 +33,9 @@ Leftover: TypeAlias = Any
 """One of the literals of ``Verdict.leftover``."""
 
 make_verdict = maker(Verdict)
+
+VALUE_SHOWN = 60
+"""Characters of a value in a reason."""
 
 Check: TypeAlias = Callable[[Any, Expectation, Subject], Outcome]
 
@@ -275,12 +278,20 @@ def combined(check: Check, expectation: Expectation, subject: Subject) -> Outcom
     for value in values:
         outcome = check(value, expectation, subject)
         if outcome.state == decisive:
-            return outcome
+            return _about(value, outcome)
         outcomes.append(outcome)
-    unsure = next((outcome for outcome in outcomes if outcome.state == "unsure"), None)
-    if unsure is not None:
-        return unsure
+    for value, outcome in zip(values, outcomes, strict=True):
+        if outcome.state == "unsure":
+            return _about(value, outcome)
     return max(outcomes, key=_score) if match == "any" else min(outcomes, key=_score)
+
+
+def _about(value: Value, outcome: Outcome) -> Outcome:
+    """The outcome, saying which of several values it is about."""
+    shown = str(value)
+    if len(shown) > VALUE_SHOWN:
+        shown = f"{shown[: VALUE_SHOWN - 1]}…"
+    return replace(outcome, reason=f"“{shown}”: {outcome.reason}")
 
 
 def not_judged(
