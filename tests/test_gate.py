@@ -66,3 +66,23 @@ def test_a_gate_on_a_figure_that_is_not_there_is_refused():
     """A misspelt dimension is an error, never a gate that is silently met."""
     with pytest.raises(ConfigError, match="dimension\\.corectness"):
         parse_gate("dimension.corectness>=0.9").judge({"partial": figure(1)})
+
+
+@pytest.mark.parametrize(
+    ("interval", "word", "why"),
+    [
+        ((0.96, 0.99), "likely met", "the whole interval is above"),
+        ((0.80, 0.90), "likely not met", "the whole interval is below"),
+        ((0.90, 0.99), "open too", "the limit is inside"),
+    ],
+)
+def test_a_sample_says_what_is_likely_and_decides_nothing(interval: tuple[float, float], word: str, why: str):
+    """One interval in twenty is wrong, so the gate stays undecided, and its reason says what the sample makes likely."""
+    open_figure = Figure(estimate=0.97, low=0.9, high=1.0, bound_low=0.5, bound_high=1.0, n=10)
+
+    result = parse_gate("partial>=0.95").judge(
+        {"partial": open_figure, "passed": open_figure}, sampled=interval
+    )
+
+    assert result.state == "undecided"
+    assert word in result.reason, why

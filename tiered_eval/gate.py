@@ -84,8 +84,13 @@ class Gate:
                 return
         self.check_names(known)
 
-    def judge(self, figures: Mapping[str, Figure]) -> GateResult:
+    def judge(
+        self, figures: Mapping[str, Figure], *, sampled: tuple[float, float] | None = None
+    ) -> GateResult:
         """Met, not met, or undecided, with the condition that decided it.
+
+        ``sampled`` is the 95 % interval of ``partial`` as a sample estimates it. It decides nothing, since one such
+        interval in twenty is wrong; where the bounds leave the gate open, the reason says what it makes likely.
 
         Raises:
             ConfigError: a condition names a figure that this run does not have.
@@ -102,7 +107,7 @@ class Gate:
                     reason=f"{condition} does not hold: {_shown(figure)}",
                 )
             if not all(ends):
-                undecided.append(f"{condition} is open: {_shown(figure)}")
+                undecided.append(f"{condition} is open: {_shown(figure)}{_likely(condition, sampled)}")
         if undecided:
             return GateResult(expression=self.expression, state="undecided", reason="; ".join(undecided))
         shown = "; ".join(f"{condition}: {_shown(figures[condition.name])}" for condition in self.conditions)
@@ -129,6 +134,15 @@ def parse_gate(expression: str) -> Gate:
             )
         conditions.append(Condition(name=match["name"], sign=match["sign"], limit=limit))  # type: ignore[arg-type]  # the pattern allows these four only
     return Gate(expression=expression, conditions=tuple(conditions))
+
+
+def _likely(condition: Condition, sampled: tuple[float, float] | None) -> str:
+    if sampled is None or condition.name != "partial":
+        return ""
+    low, high = sampled
+    ends = (condition.holds(low), condition.holds(high))
+    word = "likely met" if all(ends) else ("open too" if any(ends) else "likely not met")
+    return f"; by the sample {word}, {low:.4g} to {high:.4g} (95 %)"
 
 
 def _shown(figure: Figure) -> str:
