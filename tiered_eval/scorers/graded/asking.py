@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, ClassVar, Generic, TypeVar
 
 from tiered_eval.errors import ConfigError, JudgeMissing
-from tiered_eval.prompting import MAX_JUDGED_CHARS, as_json, load_prompt, render, smuggled_characters
+from tiered_eval.prompting import MAX_JUDGED_CHARS, as_json, load_prompt, render
 from tiered_eval.records import (
     Completed,
     Evidence,
@@ -30,7 +30,7 @@ from tiered_eval.records import (
 )
 from tiered_eval.scorers.base import Services
 from tiered_eval.scorers.graded.replies import Answer
-from tiered_eval.scorers.judge import models_of, unsaid_fields
+from tiered_eval.scorers.judging.questions import models_of, remarks_on, unsaid_fields
 from tiered_eval.scorers.selecting import find_in_response, ground_truth
 from tiered_eval.text.contexts import contexts_of
 from tiered_eval.text.subject import Subject
@@ -129,7 +129,7 @@ async def _outcome(
     outcome = prepared.weigh([completed.parsed for completed in done])
     return replace(
         outcome,
-        reason=_with_remarks(outcome.reason, subject),
+        reason=outcome.reason + remarks_on(subject),
         model=done[0].reply.model,
         prompt=done[0].prompt or prepared.requests[0].prompt,
         cost_usd=sum((completed.cost_usd for completed in done), Decimal(0)),
@@ -160,14 +160,6 @@ def _combined(outcomes: Sequence[Outcome], match: Match) -> Outcome:
         cost_usd=sum((outcome.cost_usd for outcome in outcomes), Decimal(0)),
         from_store=all(outcome.from_store or outcome.model is None for outcome in outcomes),
     )
-
-
-def _with_remarks(reason: str, subject: Subject) -> str:
-    if len(subject.text) > MAX_JUDGED_CHARS:
-        reason += " (judged by the two ends of a long response)"
-    if hidden := subject.view(smuggled_characters):
-        reason += f" (the response holds {hidden} invisible or control characters)"
-    return reason
 
 
 @dataclass(frozen=True, slots=True)
