@@ -676,19 +676,24 @@ def test_a_joined_response_wins_over_the_suite_s_and_says_so(tmp_path: Path):
     assert "response-replaced" in suite.warnings[0]
 
 
-def test_responses_outside_the_suite_s_folder_need_permission(tmp_path: Path):
-    """A path out of the folder is refused, also by way of a link, unless it is allowed."""
+@pytest.mark.parametrize("named", ["{outside}", "link.json", "../r.json"])
+def test_responses_that_a_suite_names_outside_its_folder_need_permission(named: str, tmp_path: Path):
+    """A path out of the folder is refused, also by way of a link, unless it is allowed or the user's own."""
     folder = tmp_path / "suite"
     folder.mkdir()
     outside = write(tmp_path, '{"q1": "One"}', "r.json")
     (folder / "link.json").symlink_to(outside)
-    path = write(folder, "cases: [{id: q1, expect: [{must-contain: One}]}]")
+    named = named.format(outside=outside)
+    cases = "cases: [{id: q1, expect: [{must-contain: One}]}]"
+    naming = write(folder, f"responses: {named}\n{cases}")
+    plain = write(folder, cases, "plain.yaml")
 
-    for responses in (outside, folder / "link.json", folder / ".." / "r.json"):
-        with pytest.raises(SuiteError, match="outside-folder") as caught:
-            load_suite(path, responses=responses)
-        assert caught.value.count == 1
-        assert load_suite(path, responses=responses, allow_outside=True).case_count == 1
+    with pytest.raises(SuiteError, match="outside-folder") as caught:
+        load_suite(naming)
+
+    assert caught.value.count == 1
+    assert load_suite(naming, allow_outside=True).case_count == 1
+    assert load_suite(plain, responses=folder / named).case_count == 1
 
 
 def test_a_streamed_suite_is_not_held(tmp_path: Path):

@@ -54,7 +54,8 @@ def load_suite(
         path: a file (YAML, JSON, JSON Lines, CSV), a folder with a ``suite.yaml`` or the like in it, or
             ``module:function``.
         responses: a file with the responses by the id of their case; wins over those in the suite.
-        allow_outside: let ``responses``, and links in the suite's folder, lead out of that folder.
+        allow_outside: let files that the suite names, and links in its folder, lead out of that folder. ``responses`` may lie
+            anywhere: they are the caller's own choice.
         allow_code: let code of the suite run: Python suites, its own scorers and hooks.
         name: instead of the suite's own.
         catalogue: the scorers that may be named.
@@ -141,16 +142,16 @@ def _responses(
     """The responses that were given, in a file or by a Python function, or the file that the suite names."""
     if isinstance(given, str) and is_python_name(given) and not Path(given).exists():
         return _python_responses(given, scope, allow_code=allow_code)
-    if given is None:
-        named = plan.header.get("responses")
-        if named is None:
-            return None
-        try:
-            given = plan.folder / parse_text(named)
-        except BadValue as fault:
-            scope.report_bad(fault, field="responses", line=line_of(plan.header, "responses", scope.line))
-            return None
-    path = Path(given)
+    if given is not None:  # whoever chose it may read it, wherever it lies
+        return ResponseFile(str(given), scope.problems, path=Path(given))
+    named = plan.header.get("responses")
+    if named is None:
+        return None
+    try:
+        path = plan.folder / parse_text(named)
+    except BadValue as fault:
+        scope.report_bad(fault, field="responses", line=line_of(plan.header, "responses", scope.line))
+        return None
     if not allow_outside and not is_inside(path, plan.folder):
         refused = outside(path, "the responses file")
         line = line_of(plan.header, "responses", None)
