@@ -12,14 +12,8 @@ from typing import ClassVar
 
 from tiered_eval.prompting import as_json
 from tiered_eval.records import Expectation, ModelRequest, Outcome
-from tiered_eval.scorers.graded.asking import (
-    Asked,
-    GradedScorer,
-    Judged,
-    input_of,
-    judged_part,
-    question,
-)
+from tiered_eval.scorers.graded.asking import Asked, GradedScorer, question
+from tiered_eval.scorers.graded.given import Judged, input_of, judged_part
 from tiered_eval.scorers.graded.replies import Answer, answers_parser
 from tiered_eval.scorers.graded.shares import Credits, cut_words
 from tiered_eval.text.subject import Subject

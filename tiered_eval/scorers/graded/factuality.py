@@ -11,14 +11,8 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from tiered_eval.records import Expectation, Outcome
-from tiered_eval.scorers.graded.asking import (
-    Asked,
-    GradedScorer,
-    Judged,
-    judged_part,
-    question,
-    reference_of,
-)
+from tiered_eval.scorers.graded.asking import Asked, GradedScorer, question
+from tiered_eval.scorers.graded.given import Judged, judged_part, reference_of
 from tiered_eval.scorers.graded.replies import Answer, single_parser
 from tiered_eval.scorers.graded.shares import cut_words
 from tiered_eval.text.subject import Subject

@@ -12,14 +12,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 from tiered_eval.prompting import MAX_JUDGED_CHARS
 from tiered_eval.records import Expectation, ModelRequest, Outcome, OutcomeState
-from tiered_eval.scorers.graded.asking import (
-    Asked,
-    GradedScorer,
-    Judged,
-    judged_part,
-    question,
-    reference_of,
-)
+from tiered_eval.scorers.graded.asking import Asked, GradedScorer, question
+from tiered_eval.scorers.graded.given import Judged, judged_part, reference_of
 from tiered_eval.scorers.graded.replies import Answer, single_parser
 from tiered_eval.scorers.graded.shares import cut_words
 from tiered_eval.text.subject import Subject

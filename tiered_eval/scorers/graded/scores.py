@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 from tiered_eval.parsing import judgement_parser
 from tiered_eval.prompting import as_json
 from tiered_eval.records import Expectation, ModelReply, Outcome
-from tiered_eval.scorers.graded.asking import Asked, GradedScorer, Judged, judged_part, question
+from tiered_eval.scorers.graded.asking import Asked, GradedScorer, question
+from tiered_eval.scorers.graded.given import Judged, judged_part
 from tiered_eval.scorers.graded.replies import Answer, single_parser
 from tiered_eval.scorers.graded.shares import Credits, cut_words
 from tiered_eval.text.subject import Subject

@@ -19,15 +19,8 @@ from typing import Any, ClassVar
 from tiered_eval.parsing import QUOTE_CHARS
 from tiered_eval.prompting import MAX_JUDGED_CHARS, as_json
 from tiered_eval.records import Evidence, Expectation, Outcome, OutcomeState
-from tiered_eval.scorers.graded.asking import (
-    Asked,
-    GradedScorer,
-    context_of,
-    input_of,
-    judged_part,
-    question,
-    reference_of,
-)
+from tiered_eval.scorers.graded.asking import Asked, GradedScorer, question
+from tiered_eval.scorers.graded.given import context_of, input_of, judged_part, reference_of
 from tiered_eval.scorers.graded.parts import Part, as_statements, ids_of, parts_of, too_long
 from tiered_eval.scorers.graded.replies import Answer, answers_parser
 from tiered_eval.scorers.graded.shares import Credits, cut_words
