@@ -98,7 +98,7 @@ STATED = [
         "pass",
         "a hundred basis points are one point",
     ),
-    ("A rate of 45%.", 0.45, {}, "fail", "a fraction only when asked"),
+    ("A rate of 45%.", 0.45, {}, "unsure", "a fraction only when asked"),
     ("A rate of 45%.", 0.45, {"percent_as_fraction": True}, "pass", "a fraction when asked"),
     ("A rate of 0.45.", "45%", {"percent_as_fraction": True}, "pass", "and the other way round"),
     ("It takes about 45 days.", 45, {}, "unsure", "an approximation"),

@@ -80,7 +80,7 @@ def _check_stated(claim: Claim, subject: Subject) -> Outcome:
         readings = subject.view(parse_numbers)
     if not readings and not glance.has_numbers():
         return _NO_NUMBER
-    return _outcome(_find((claim,), subject, readings), subject.text)
+    return _outcome(_find((claim,), subject, readings, is_answer=False), subject.text)
 
 
 class _Found(NamedTuple):
@@ -93,7 +93,9 @@ class _Found(NamedTuple):
 _NOTHING = _Found()
 
 
-def _find(claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading]) -> _Found:
+def _find(
+    claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading], *, is_answer: bool
+) -> _Found:
     """The first clean statement of the claim in any of its forms, else the first doubtful one."""
     text = subject.text
     doubtful = _NOTHING
@@ -104,7 +106,7 @@ def _find(claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading]
                 continue
             if alike is True:
                 doubt = doubt_at(text, reading.start, reading.end, _cues_of(subject)) or doubt_around(
-                    text, reading, has_unit=_has_unit(claim)
+                    text, reading, claim, is_answer=is_answer
                 )
                 if doubt is None:
                     return _Found(reading)
@@ -113,10 +115,6 @@ def _find(claims: Sequence[Claim], subject: Subject, readings: Sequence[Reading]
             if doubtful.reading is None:
                 doubtful = _Found(reading, doubt)
     return doubtful
-
-
-def _has_unit(claim: Claim) -> bool:
-    return claim.reading.unit is not None or claim.reading.currency is not None
 
 
 def _cues_of(subject: Subject) -> Sequence[Cue]:
@@ -143,9 +141,9 @@ def _check_answer(claim: Claim, expectation: Expectation, subject: Subject) -> O
         return _NO_NUMBER
     claims = _forms_of(claim, subject.case.input or "")
     conclusive = conclusive_readings(readings, subject.text)
-    found = _find(claims, subject, conclusive)
+    found = _find(claims, subject, conclusive, is_answer=True)
     if (found.reading is None or found.doubt) and len(conclusive) < len(readings):
-        found = _find(claims, subject, readings)
+        found = _find(claims, subject, readings, is_answer=True)
         found = found._replace(doubt=found.doubt or "not where the response concludes")
     elif found.reading and not found.doubt and _is_other_day(found.reading, expectation.values):
         found = found._replace(doubt="another day than the one expected")

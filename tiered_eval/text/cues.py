@@ -40,7 +40,7 @@ _DENIAL = r"""
   | rather\s+than | instead\s+of | far\s+from | anything\s+but | as\s+opposed\s+to
   | (?:everything|everyone|everybody|all(?:\s+[^\W\d]+)?)\s+(?:but|bar)
   | fail(?:s|ed|ing)?\s+to | unable\s+to | refus(?:e|es|ed|ing)\s+to
-  | den(?:y|ies|ied|ying) | reject(?:s|ing)?
+  | den(?:y|ies|ied|ying) | reject(?:s|ing)? | yet\s+to(?=\s+(?:be\s+)?[a-z])
   | (?:false|untrue|wrong|incorrect|mistaken)\s+(?:that|to\s+(?:say|claim|assume|think|believe))
 """
 """What follows is denied, up to the end of the clause; the first line is a label, such as "Not found:"."""
@@ -48,7 +48,7 @@ _ASIDE = r"except(?:ing)? | excluding | other\s+than | apart\s+from | unlike | c
 _PREDICATE = r"""
     (?:false | untrue | incorrect | wrong | mistaken | missing | absent | excluded | omitted | rejected | unavailable
     | unknown | invalid)(?=\s*(?:[^\w\s]|$)|\s+(?:and|as|at|because|by|for|from|here|in|on|or|since|to|under|until)\b)
-  | myth | misconception | mistake | error
+  | myth | misconception | mistake | error | hoax | rumou?r(?!\s+has)
 """
 _HYPOTHETICAL = r"""
     (?:would|could|might|should)(?:\s+have|'ve)(?:\s+been)?
@@ -63,12 +63,17 @@ _REPORT = r"""
     (?:claims? | idea | notion | belief | assertion | allegations? | suggestion | rumou?rs? | myth | theory)\s+that
   | claim(?:s|ed)?\s+(?:it|the\s+\w+(?:\s+\w+)?)\s+(?:is|are|was|were)
   | (?:might|may|could|would)\s+(?:\w+ly\s+)?(?:think|believe|assume|guess)
+  | rumou?r\s+has\s+it | reportedly
   | alleged(?:ly)? | supposed(?:ly)? | purported(?:ly)? | so-called | rumou?red
   | mistakenly | wrongly | falsely | incorrectly
   | whether | (?:asked|asking|wondering?|wondered)\s+(?:if|about)
 """
 _CHOICE = "either"
-_DOUBT = r"doubt(?:s|ed)? | doubtful | (?:un|not\s+)likely | improbable | dubious"
+_DOUBT = r"""
+    doubt(?:s|ed)? | doubtful | (?:un|not\s+)likely | improbable | dubious
+  | avoid(?:s|ed|ing)?(?!ance) | beware\s+of | refrain(?:s|ed|ing)?\s+from | steer\s+clear\s+of | forget(?:\s+about)?(?=\s) | stop\s+using
+"""
+"""What follows is doubted, or warned of."""
 _PAST = r"used\s+to\s+(?:be|have|cost|last|run|take) | formerly(?=\s+[$€£]?\d)"
 
 _WORDS = re.compile(
@@ -95,7 +100,8 @@ _STEMS = r"""
     claims? idea notion belief assertion allegations? suggestion rumou?rs? theory
     claimed may doubt doubts doubted doubtful unlikely improbable dubious used\s+to formerly reject rejects rejecting contrary
     as\s+opposed everything everyone everybody all(?:\s+[a-z]+)?\s+(?:but|bar) beyond in\s+doubt any\s+doubt a\s+doubt
-    say\s+(?:it|they|there|that|the) assume
+    say\s+(?:it|they|there|that|the) assume avoid avoids avoided avoiding beware refrain refrains refrained refraining steer forget
+    stop\s+using yet\s+to hoax rumou?r reportedly
     alleged allegedly purported purportedly so-called rumou?red whether asked asking wonder\w* either
 """
 STEMS = rf"(?i)\b(?:{'|'.join(_STEMS.split())}|[a-z]+n['’]t)\b"

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 
+from tiered_eval.text.changes import doubt_of_change
+from tiered_eval.text.claims import Claim
 from tiered_eval.text.readings import Reading
-from tiered_eval.text.signs import PARTS, signs_in
+from tiered_eval.text.signs import CHANGE, PARTS, signs_in
 from tiered_eval.text.units import find_unit
 
 __all__ = ["doubt_around"]
@@ -22,7 +24,7 @@ _LOOK = 32
 _AMOUNT = r"[$€£]?\d"
 _OPERATOR_AFTER = re.compile(
     rf" ?(?:[×÷±+]|\+/-) ?{_AMOUNT}| [-−/*] ?{_AMOUNT}| x {_AMOUNT}"
-    rf"| (?:plus|minus|times|multiplied by|divided by) (?:or |{_AMOUNT})| (?:squared|cubed|factorial)\b| ?‰|}} ?{{"
+    rf"| (?:plus|minus|times|multiplied by|divided by) (?:or |another |one |two |three |four |five |six |ten |{_AMOUNT})| (?:squared|cubed|factorial)\b| ?‰|}} ?{{"
 )
 _OPERATOR_BEFORE = re.compile(
     r"(?:\b(?:twice|double|triple) |\b(?:half|thirds?|quarters?|root) of |√ ?"
@@ -43,6 +45,31 @@ _PART_AFTER = re.compile(
 )
 _APOSTROPHE_BEFORE = re.compile(r"(?:^|[\s(])['’]$")
 _LONG_LIST = 20
+_LAST_MARK = 1000
+_NAMED = frozenset("room seat gate platform bus tram flight route highway no. nr.".split())
+_SHORT_NAME = 3
+"""Characters; a longer number behind such a word is an identifier, and meant when it is asked for."""
+_MARK_AFTER = re.compile(r"[.)][ \t]+\S")
+_WHOLE_BEFORE = re.compile(r"\d(?:\s[a-z]+)?\s(?:out\s)?of\s(?:the\s|all\s|its\s|our\s|their\s)?[$€£]?$")
+_BY_BEFORE = re.compile(
+    r"\b(?:increas|rais|rose|ris|f[ae]ll|drop|decreas|gr[eo]w|reduc|cut|extend|shorten|lengthen|delay|postpon|declin|expand|shr[aiu]nk"
+    r"|lower|climb|jump|miss|exceed|beat)\w*\s(?:\w+\s){0,3}?by\s(?:another\s|a\sfurther\s|about\s|some\s)?[$€£]?$"
+)
+_LOSS_BEFORE = re.compile(r"\b(?:loss|losses|deficit|shortfall|overdraft)\sof\s(?:about\s|some\s)?[$€£]?$")
+_LOSS_BEFORE_CLAIM = re.compile(r"\b(?:loss|deficit|shortfall|overdraft)")
+_DIFFERENCE_AFTER = re.compile(
+    r" (?:more|less|fewer|longer|shorter|later|earlier|older|younger|higher|lower|taller|heavier|lighter|faster|slower|further"
+    r"|farther|bigger|smaller|larger|wider|deeper|cheaper|dearer|above|below)\s(?:\w+\s){0,2}?(?:than\b|the\b)"
+)
+_PERIOD = (
+    "(?:second|minute|hour|day|night|week|month|quarter|year|head|person|piece|unit|item|seat|user|copy|share|barrel|ticket|time"
+    "|visit|order|invoice|page|pop)"
+)
+_RATE_AFTER = re.compile(
+    rf"\s?/\s?[a-z]| per (?!the\b|our\b|your\b|its\b|contract|agreement|policy|request|section|clause|paragraph|article|cent\b|se\b)[a-z]"
+    rf"| (?:each|every) {_PERIOD}| an? {_PERIOD}\b"
+)
+_RATE = re.compile(rf"/|\bper\b|\beach\b|\bevery\b|\ban? {_PERIOD}\b")
 _LIST_NUMBER = re.compile(r"[.)]\s+[A-Z]")
 _BOUND_BEFORE = re.compile(
     r"\b(?:(?:before|after|prior to|earlier than|later than|around|about|circa|shortly past)(?:\sor\s\w+)?\s(?:the\s)?"
@@ -59,10 +86,11 @@ _PART_BEFORE = re.compile(
 _SMALL_MONEY = frozenset(("cent", "cents", "pence", "penny"))
 
 
-def doubt_around(text: str, found: Reading, *, has_unit: bool) -> str | None:
+def doubt_around(text: str, found: Reading, claim: Claim, *, is_answer: bool) -> str | None:
     """Why ``found`` may not be what the text comes to; None when nothing beside it changes the amount.
 
-    ``has_unit`` says whether the claim names a unit or currency: "45" is in "45 days and 6 hours", "45 days" is not.
+    "45" is in "45 days and 6 hours", "45 days" is not. To a question a difference or a rate can be the answer, where a
+    bare claim would not mean one; so ``is_answer`` leaves those doubts out.
     """
     before, after = text[max(0, found.start - _LOOK) : found.start], text[found.end : found.end + _LOOK]
     if found.kind in ("date", "time") or _is_year(found):
@@ -72,10 +100,35 @@ def doubt_around(text: str, found: Reading, *, has_unit: bool) -> str | None:
             return "before the common era"
     if found.kind == "date":
         return None
-    if doubt := _doubt_before(before, after, found) or _doubt_after(after):
+    if doubt := _doubt_before(text, before, after, found) or _doubt_after(after):
         return doubt
-    if has_unit and PARTS in signs_in(text) and _is_part(before, after, found):
+    signs = signs_in(text)
+    has_unit = claim.reading.unit is not None or claim.reading.currency is not None
+    if has_unit and PARTS in signs and _is_part(before, after, found):
         return "a part of a longer amount"
+    is_amount = found.kind in ("plain", "ordinal", "bound") and not _is_year(found)
+    if CHANGE in signs and is_amount and (doubt := doubt_of_change(text, found.start, found.end)):
+        return doubt
+    return None if is_answer else _doubt_of_kind(claim, found, before, after, has_unit=has_unit)
+
+
+def _doubt_of_kind(claim: Claim, found: Reading, before: str, after: str, *, has_unit: bool) -> str | None:
+    """Is it the whole that a share is taken of, a name, a difference, a rate, or a loss?"""
+    word = before.rstrip().rpartition(" ")[2].lower()
+    if not has_unit and word in _NAMED and found.end - found.start <= _SHORT_NAME:
+        return "a name, not a count"
+    if before.endswith((" ", "$", "€", "£")):
+        if _WHOLE_BEFORE.search(before):
+            return "the whole that a part is taken of"
+        if has_unit and _BY_BEFORE.search(before.lower()):
+            return "a difference"
+        if _LOSS_BEFORE.search(before.lower()) and not _LOSS_BEFORE_CLAIM.search(claim.text.lower()):
+            return "a loss"
+    if has_unit and after[:1] in (" ", "/"):
+        if _DIFFERENCE_AFTER.match(after):
+            return "a difference"
+        if _RATE_AFTER.match(after) and not _RATE.search(claim.text.lower()):
+            return "a rate"
     return None
 
 
@@ -85,7 +138,9 @@ def _is_part(before: str, after: str, found: Reading) -> bool:
     return found.currency is not None and _is_money_with_cents(after)
 
 
-def _doubt_before(before: str, after: str, found: Reading) -> str | None:
+def _doubt_before(text: str, before: str, after: str, found: Reading) -> str | None:
+    if after[:1] in (".", ")") and _is_list_mark(text, found):
+        return "the mark of a list"
     words = before.split()
     if words and words[-1].isalpha() and words[-1] not in _SPEAKING_BEFORE:
         return None  # a plain word: by far the commonest
@@ -103,6 +158,22 @@ def _doubt_before(before: str, after: str, found: Reading) -> str | None:
     if _APOSTROPHE_BEFORE.search(before) and "'" not in after and "’" not in after:
         return "a year without its century"
     return None
+
+
+def _is_list_mark(text: str, found: Reading) -> bool:
+    """Does it open a line, and does another line open with the number before or after it?"""
+    line = text[max(0, found.start - _LOOK) : found.start].rpartition("\n")
+    if (
+        line[2].strip()
+        or (not line[1] and found.start > len(line[2]))
+        or not _MARK_AFTER.match(text, found.end)
+    ):
+        return False
+    if found.value is None or found.value != found.value.to_integral_value() or found.value >= _LAST_MARK:
+        return False
+    number = int(found.value)
+    beside = rf"(?:^|\n)[ \t>#*]{{0,12}}(?:{number - 1}|{number + 1})[.)][ \t]"
+    return re.search(beside, text) is not None
 
 
 def _doubt_after(after: str) -> str | None:

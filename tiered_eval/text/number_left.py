@@ -69,7 +69,7 @@ _QUALIFIER_ENDS = {
 _VERSION_WORDS = frozenset("version versions ver ver. v v. release rev rev. revision build".split())
 _LABELS = frozenset(
     "step steps figure figures fig fig. table tables section sections exhibit footnote appendix equation example "
-    "bullet paragraph clause article articles art. chapter chapters question annex".split()
+    "bullet paragraph clause article articles art. chapter chapters question annex page pages p. pp. line lines".split()
 )
 """Words of a document's own parts: "Step 3" counts nothing."""
 _FILLERS = frozenset("a an the total us".split())

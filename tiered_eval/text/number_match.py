@@ -38,9 +38,19 @@ def compare(claim: Claim, reading: Reading, text: str) -> Likeness:
         return _year_of_date(want, reading) if claim.noun is None else False
     alike = _compare_values(claim, reading, text)
     if alike is False:
-        return False
+        return "a share, as a percentage" if _is_same_share(want, reading) else False
     same_unit = _compare_units(claim, reading, text)
     return alike if same_unit is True else same_unit
+
+
+def _is_same_share(want: Reading, found: Reading) -> bool:
+    """0.45 and 45%; 1 and 100% are seldom the same."""
+    if want.is_percent == found.is_percent or want.value is None or found.value is None:
+        return False
+    percent, other = (want, found) if want.is_percent else (found, want)
+    if other.unit or other.currency or other.value is None or percent.value is None:
+        return False
+    return 0 < other.value < 1 and percent.value == other.value.scaleb(2, EXACT)
 
 
 def _compare_dates(want: Reading, found: Reading) -> Likeness:
@@ -278,7 +288,9 @@ def _compare_noun(noun: str, found: Reading, text: str) -> Likeness:
 
 
 _ANOTHER_COUNT = re.compile(r"\d|[;.!?\n]|,?\sand\s")
-_NOT_ALL = frozenset("more fewer less additional extra further non".split())
+_NOT_ALL = frozenset(
+    "more fewer less additional extra further non former potential prospective possible fake ex future inactive".split()
+)
 _NO_NOUN = frozenset(
     "a an the this that these those in on at by for with or as last per of to from is are was were has have had when while but "
     "so than which who each every all we it they he she if then since until total out".split()

@@ -163,9 +163,14 @@ def _reaches(text: str, cue: Cue, start: int, end: int) -> bool:
         return _denies_behind(text, cue, start, end)
     if cue.start < start < cue.end:
         return cue.kind == "denial"  # "is not on net 45:", where the colon makes a label of it all
-    if cue.end > start or cue.kind == "predicate" or text.startswith((",", ".", ":"), cue.end):
+    if cue.end > start or cue.kind == "predicate":
         return False
-    if _ENDS_REACH.search(text, cue.end, start) or _NEXT_CLAUSE.search(text, cue.end, start):
+    begin = cue.end
+    if text.startswith(",", begin) and _is_adverb_of_clause(text, cue):
+        begin += 1  # "Allegedly, it takes 45 days."
+    elif text.startswith((",", ".", ":"), begin):
+        return False
+    if _ENDS_REACH.search(text, begin, start) or _NEXT_CLAUSE.search(text, begin, start):
         return False
     if _CLOSES_BRACKET.match(text, cue.end, start):
         return False
@@ -174,6 +179,12 @@ def _reaches(text: str, cue: Cue, start: int, end: int) -> bool:
     # "the layer that holds no blood is the cuticle": the main verb comes after the relative clause.
     in_relative = _RELATIVE.search(text[max(0, cue.start - 40) : cue.start])
     return not (in_relative and _COPULA.search(text, cue.end, start))
+
+
+def _is_adverb_of_clause(text: str, cue: Cue) -> bool:
+    """Does it open the sentence, and speak of all of it?"""
+    is_adverb = cue.kind == "report" and text.endswith("ly", cue.start, cue.end)
+    return is_adverb and _SENTENCE_START.search(text, 0, cue.start) is not None
 
 
 def _denies_behind(text: str, cue: Cue, start: int, end: int) -> bool:

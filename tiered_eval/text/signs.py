@@ -16,13 +16,14 @@ from functools import cache, lru_cache
 
 import re2
 
+from tiered_eval.text.changes import CHANGE_SIGNS
 from tiered_eval.text.cues import STEMS
 from tiered_eval.text.dates import MONTHS
 from tiered_eval.text.layout import LAYOUT_SIGNS
 from tiered_eval.text.number_words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
-__all__ = ["CUE", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
+__all__ = ["CHANGE", "CUE", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
 
 Sign = str
 CUE: Sign = "cue"
@@ -33,13 +34,15 @@ JOINED: Sign = "joined"
 """Two numbers may be joined to one, or one may have other digits than its own. Known of ASCII texts only."""
 PARTS: Sign = "parts"
 """An amount may be put together of two, "1 hour 30 minutes", or be a part of a unit, "an hour and a half"."""
+CHANGE: Sign = "change"
+"""A value may be an old one, a replaced one, or one that is only wished for."""
 _ALWAYS: Sign = "always"
 """Tells a text without signs from one that the automaton had no memory for."""
 
 
 @lru_cache(maxsize=1)
 def signs_in(text: str) -> frozenset[Sign]:
-    """What a text may hold: ``CUE``, ``SPEECH``, ``JOINED``, and the names of units (``day``).
+    """What a text may hold: ``CUE``, ``SPEECH``, ``JOINED``, ``PARTS``, ``CHANGE``, and the names of units (``day``).
 
     The last answer is kept, for the next one who asks about the same text.
     """
@@ -110,6 +113,7 @@ def _patterns() -> dict[Sign, str]:
         SPEECH: rf'["“„«‘?？]| or |{LAYOUT_SIGNS}|\b(?i:sorry|wait|oops|scratch that|correction|i mean|make that)\b',
         JOINED: f"(?i:{_joined()})",
         PARTS: f"(?i:{_parts()})",
+        CHANGE: rf"(?i:\b(?:{_any_of(CHANGE_SIGNS)})\b)",
     }
     for name, spellings in spellings_by_unit().items():
         words = {last for spelling in spellings for last in re.findall(r"[a-z]+2?\Z", spelling)}
