@@ -75,6 +75,8 @@ ENDS_OF_THE_UNFORESEEN = {
 """Modules with a broad ``except``; CONTRIBUTING.md says why each of them."""
 RAISED_ELSEWHERE = {"tiered_eval.scorers.threads"}
 """What is raised in a thread is raised again in the task that waits for it: a thread has nobody to raise it to."""
+IN_THE_BOX = {"tiered_eval.scorers.code.serving", "tiered_eval.scorers.code.asserting"}
+"""Programs of their own, beside code that nobody trusts: whatever is raised there is what became of that code."""
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 70
 
@@ -291,7 +293,7 @@ def test_the_unforeseen_ends_in_few_places():
     swallowing = []
     for path in module_files():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.ExceptHandler):
+            if not isinstance(node, ast.ExceptHandler) or dotted(path) in IN_THE_BOX:
                 continue
             caught = (
                 {"BaseException"} if node.type is None else set(re.findall(r"\w+", ast.unparse(node.type)))

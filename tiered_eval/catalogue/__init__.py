@@ -26,6 +26,7 @@ from tiered_eval.catalogue.likeness import LIKENESS
 from tiered_eval.catalogue.measures import MEASURES
 from tiered_eval.catalogue.people import PEOPLE
 from tiered_eval.catalogue.routed import ROUTED
+from tiered_eval.catalogue.running import RUNNING
 from tiered_eval.catalogue.structures import STRUCTURES
 
 __all__ = [
@@ -44,5 +45,5 @@ __all__ = [
     "nearest",
 ]
 
-CATALOGUE = Catalogue((*ROUTED, *ANSWERS, *FORMS, *STRUCTURES, *MEASURES, *LIKENESS, *GRADED, *PEOPLE))
+CATALOGUE = Catalogue((*ROUTED, *ANSWERS, *FORMS, *STRUCTURES, *RUNNING, *MEASURES, *LIKENESS, *GRADED, *PEOPLE))
 """Every scorer that ships with the package."""

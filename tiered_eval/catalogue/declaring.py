@@ -130,6 +130,8 @@ def scorer(
     Raises:
         ConfigError: something of that makes no sense.
     """
+    if callable(name):
+        raise ConfigError(f"write @scorer() with its parentheses over {getattr(name, '__name__', name)}")
     declared = Declared(
         code=None,
         name=name,
@@ -167,11 +169,11 @@ def info_of(name: str, code: object, *, origin: str) -> ScorerInfo:
     try:
         if not callable(code):
             raise ConfigError(f"a {type(code).__name__} is neither a function nor a class")
-        declared = declaration_of(code) or _undeclared(code)
+        declared = replace(declaration_of(code) or _undeclared(code), code=code)  # it may have been wrapped since
         name = name if ":" in str(name) else canonical(str(name))
         _check_name(name)
         _check(declared)
-        options = declared.options if declared.options is not None else _options_of(code)
+        options = _as_taken(declared.options, code) if declared.options is not None else _options_of(code)
         roles = _check_parameters(declared, options)
         needs_value = declared.requires_reference
         if needs_value is None:
@@ -328,15 +330,27 @@ def _options_of(code: Any) -> tuple[OptionInfo, ...]:
         hints = inspect.get_annotations(inspect.unwrap(_called(code)), eval_str=True)
     except (NameError, TypeError, SyntaxError, AttributeError):
         hints = {}
+    named = [one.name for one in _parameters_of(code) if one.kind is one.KEYWORD_ONLY and one.name not in GIVEN]
+    return _as_taken(tuple(_option(name, hints.get(name)) for name in named), code)
+
+
+def _as_taken(options: tuple[OptionInfo, ...], code: Any) -> tuple[OptionInfo, ...]:
+    """The options, each with the default of the parameter that it goes to, or needed where that has none."""
+    if isinstance(code, type) and (hasattr(code, "check") or hasattr(code, "ask")):
+        return options
+    parameters = {one.name: one for one in _parameters_of(code)}
     return tuple(
-        replace(
-            _option(one.name, hints.get(one.name)),
-            is_required=one.default is one.empty,
-            default="" if one.default in (one.empty, None) else str(one.default),
-        )
-        for one in _parameters_of(code)
-        if one.kind is one.KEYWORD_ONLY and one.name not in GIVEN
+        option if (one := parameters.get(option.name)) is None else _taken(option, one) for option in options
     )
+
+
+def _taken(option: OptionInfo, parameter: inspect.Parameter) -> OptionInfo:
+    if parameter.default is parameter.empty:
+        return replace(option, is_required=True)
+    default = parameter.default
+    if default is None or not isinstance(default, str | int | float | Decimal):
+        return option
+    return replace(option, default=str(default).lower() if isinstance(default, bool) else str(default))
 
 
 def _options(given: Options) -> tuple[OptionInfo, ...]:

@@ -73,6 +73,8 @@ class OptionInfo:
     above: float | None = None
     """The value must be larger than this."""
     choices: tuple[str, ...] = ()
+    choices_that_run_code: tuple[str, ...] = ()
+    """Those that run code on this machine as its user; they are allowed as ``ScorerInfo.runs_code`` is, and warned of."""
     kinds: tuple[str, ...] = ()
     """The kinds it is for; empty where it is for all that the scorer can check."""
     aliases: tuple[str, ...] = ()

@@ -72,6 +72,7 @@ def _become(user: int | None) -> None:
 def _write_files(folder: str, files: dict[str, str]) -> None:
     os.chdir(folder)
     for name, text in files.items():
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
         with open(name, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
 

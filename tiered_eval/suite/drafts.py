@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, canonical, nearest
 from tiered_eval.records import Match
@@ -354,12 +354,20 @@ class Settings:
         self._place = place
         self._left = dict(draft.settings)
 
-    def report(self, rule: str, message: str, fix: str, name: str) -> None:
+    def report(
+        self,
+        rule: str,
+        message: str,
+        fix: str,
+        name: str,
+        *,
+        severity: Literal["error", "warning"] = "error",
+    ) -> None:
         """A problem with one setting, or with the whole draft where ``name`` is empty."""
         draft = self._draft
         line = line_of(draft.source, name, draft.line) if name else draft.line
         place = f"{self._place}.{name}" if name else self._place
-        self._scope.report(rule, message, fix, field=place, line=line)
+        self._scope.report(rule, message, fix, field=place, line=line, severity=severity)
 
     def report_missing(self, name: str, catalogue: Catalogue, key: str) -> bool:
         """Report why the scorer that a setting names cannot be had, where there is more to say than that it is unknown."""

@@ -340,7 +340,22 @@ class ExpectationReader:
                     f"remove {name}, or use the name {scorer}",
                     name,
                 )
+        for name, value in options.items():
+            if value in known[name].choices_that_run_code:
+                self._check_unsafe(name, value, settings)
         return options or _NO_OPTIONS
+
+    def _check_unsafe(self, name: str, value: object, settings: Settings) -> None:
+        """A choice that runs code which is not shut in: refused, or allowed and said in the report."""
+        settings.report(
+            "code-not-shut-in" if self.allow_code else "code-not-allowed",
+            f"`{name}: {value}` runs code of the responses as yourself, with your files and your network",
+            "remove it, and the code is shut in"
+            if self.allow_code
+            else "remove it, or pass --allow-code (allow_code=True); never for a stranger's pull request",
+            name,
+            severity="warning" if self.allow_code else "error",
+        )
 
     def options_for(self, kind: str, scorer: str | None, *, escalate: bool) -> dict[str, OptionInfo]:
         """The options that such an expectation may have, kept."""
