@@ -264,6 +264,25 @@ class TestPromptfooAssertions:
 
         assert "compares with a context, and there is none" in str(suite.left_out[0])
 
+    def test_relations_of_factuality(self, tmp_path: Path):
+        """What scores above 0 there passes here; what is not named scores as it does there."""
+        options = {"factuality": {"subset": 0, "superset": 0.6, "disagree": 0}}
+
+        made = one(tmp_path, {"type": "factuality", "value": "It is due"}, options=options)
+
+        assert made.options["passes"] == ("same", "superset", "irrelevant")
+
+    def test_scores_of_relations_that_are_none(self, tmp_path: Path):
+        """They are named, and the usual relations pass."""
+        suite = imported(
+            tmp_path,
+            promptfoo(
+                {"type": "factuality", "value": "It is due"}, options={"factuality": {"subset": "low"}}
+            ),
+        )
+
+        assert "a score that is no number" in str(suite.left_out[0])
+
     def test_a_context_out_of_the_response(self, tmp_path: Path):
         """A program that finds the context is not run; the note says what to write instead."""
         found = {"type": "context-faithfulness", "contextTransform": "output.context", "threshold": 0.9}

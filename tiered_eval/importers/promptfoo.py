@@ -16,7 +16,7 @@ from typing import Any
 
 from tiered_eval.importers.files import Folder, parse_json
 from tiered_eval.importers.outcome import Collector, ImportedSuite, Unsupported
-from tiered_eval.importers.promptfoo_assertions import proposals_for
+from tiered_eval.importers.promptfoo_assertions import proposals_for, with_relations
 from tiered_eval.importers.promptfoo_tests import Test, merged, tests_of
 from tiered_eval.importers.templates import filled, filled_in
 from tiered_eval.suite.source import plain, text_of
@@ -199,6 +199,10 @@ class _Reader:
         expect = []
         for index, raw in enumerate(test.assertions):
             expect += self._assertion(raw, f"{place}.assert[{index}]", variables, 1.0, None)
+        try:
+            expect = [with_relations(made, test.relations) for made in expect]
+        except ValueError:
+            self.out.leave_out(f"{test.place}.options.factuality", "a score that is no number")
         threshold = text_of(test.raw.get("threshold"))
         if threshold is not None:
             self.out.change(

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from tiered_eval.importers.outcome import Proposal, Unsupported, entry
 from tiered_eval.suite.source import Spelled, plain, text_of
 
-__all__ = ["NEGATION", "TYPES", "proposals_for", "split_list"]
+__all__ = ["NEGATION", "TYPES", "proposals_for", "split_list", "with_relations"]
 
 NEGATION = "not-"
 
@@ -213,6 +213,32 @@ def _closed_qa(name: str, value: Any, threshold: str | None, settings: Settings)
 
 def _factuality(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
     return [Proposal(entry(_renamed(name, "factuality"), _text(value), **settings), _NOTHING_SAID)]
+
+
+def with_relations(made: Any, scores: Mapping[str, Any]) -> Any:
+    """An entry; if it is about factuality, with the relations that score above 0 as those that pass.
+
+    Raises:
+        ValueError: a score is no number.
+    """
+    if not scores or not isinstance(made, Mapping):
+        return made
+    ((name, value),) = made.items()
+    if name.removeprefix(NEGATION) != "factuality":
+        return made
+    given = {theirs: float(text_of(score) or "") for theirs, score in scores.items()}
+    passes = [ours for theirs, (ours, usual) in _RELATIONS.items() if given.get(theirs, usual) > 0]
+    return {name: {**(value if isinstance(value, Mapping) else {"value": value}), "passes": passes}}
+
+
+_RELATIONS = {
+    "agree": ("same", 1),
+    "superset": ("superset", 1),
+    "subset": ("subset", 1),
+    "differButFactual": ("irrelevant", 1),
+    "disagree": ("disagree", 0),
+}
+"""What promptfoo calls a relation, what it is called here, and what it scores there if nothing is said."""
 
 
 def _share_of_statements(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:

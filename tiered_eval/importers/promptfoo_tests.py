@@ -19,7 +19,7 @@ from tiered_eval.suite.source import Spelled, text_of
 __all__ = ["Test", "merged", "parse_expected", "tests_of"]
 
 _READ = frozenset({"description", "vars", "assert", "threshold", "metadata", "options", "providerOutput"})
-_OPTIONS_READ = frozenset({"prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts"})
+_OPTIONS_READ = frozenset({"prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts", "factuality"})
 _LONGEST_NAME = 120
 
 _EXPECTED = re.compile(
@@ -60,6 +60,13 @@ class Test:
     def metadata(self) -> dict[str, Any]:
         found = self.raw.get("metadata")
         return {"metadata": found} if isinstance(found, Mapping) and found else {}
+
+    @property
+    def relations(self) -> Mapping[str, Any]:
+        """What a relation of ``factuality`` scores, where the test says so."""
+        options = self.raw.get("options")
+        found = options.get("factuality") if isinstance(options, Mapping) else None
+        return found if isinstance(found, Mapping) else {}
 
     def unread(self) -> Iterator[tuple[str, str]]:
         """What of it means something to promptfoo and nothing here."""
