@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import importlib
 import sys
 import threading
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from tiered_eval import Case, Evaluator, Expectation, RunConfig, Verdict, evaluate_sync, load_suite, scorer
+from tiered_eval.cli.app import run_app
 from tiered_eval.errors import ConfigError, SuiteError
 from tiered_eval.records import Outcome
 from tiered_eval.runner import plan
@@ -135,6 +137,31 @@ def test_a_score_passes_where_its_author_or_the_suite_says():
     assert checked(half, pass_at=0.6).state == "fail"
 
 
+def test_a_decorator_without_parentheses_is_told():
+    """It would take the function for its name, and leave something else in its place."""
+    with pytest.raises(ConfigError, match="parentheses over by_case"):
+        scorer(by_case)  # type: ignore[arg-type]  # that is what is tested
+
+
+def test_a_function_stays_what_it_is():
+    """So that it can be called and tested by itself."""
+    declared = scorer("x", pass_at=0.5)(by_two_names)
+
+    assert declared is by_two_names
+    assert declared("a", "a") is True
+
+
+def test_what_was_wrapped_after_it_was_declared_is_called_as_it_is_now():
+    """A decorator over ours keeps what was declared, and its own code runs."""
+    inner = scorer("x", pass_at=0.5)(lambda response: 0.5)
+
+    @functools.wraps(inner)
+    def outer(response: str) -> float:
+        return inner(response) / 2
+
+    assert (checked(inner).state, checked(outer).state) == ("pass", "fail")
+
+
 def test_metrics_go_to_the_verdict_and_undeclared_ones_are_refused():
     """A scorecard reads them by name, so a slip in a name must not pass in silence."""
     declared = scorer("m", metrics=("depth",))
@@ -205,6 +232,7 @@ REFUSED = [
     (5, "neither a function nor a class"),
     (type("Empty", (), {}), "needs check, ask or __call__"),
     (lambda response, services: True, "only an async function"),
+    (object(), "neither a function nor a class"),
     (scorer("x", tier="free")(lambda response: True), "tier"),  # type: ignore[arg-type]  # that is what is tested
     (scorer("x", pass_at=float("nan"))(lambda response: True), "pass_at"),
     (scorer("x", batch=0)(lambda items: items), "batch"),
@@ -242,6 +270,10 @@ LENGTH = """
     def in_style(response, options):
         return options["style"] == "formal" and options.get("strict") is True
 
+    @tiered_eval.scorer("at-most", options={"most": int})
+    def at_most(response, most):
+        return len(response) <= most
+
     @tiered_eval.scorer("starts-like")
     def starts_like(response, expected):
         return response.startswith(expected)
@@ -274,6 +306,7 @@ def test_declared_options_are_typed(tmp_path: Path):
 @pytest.mark.parametrize(
     ("expect", "rule", "why"),
     [
+        ("[at-most: {weight: 2}]", "no-option", "an option that it cannot do without"),
         ("[short-enough: {most: many}]", "not-a-number", "an option of the wrong type"),
         ("[short-enough: {mots: 3}]", "unknown-option", "an option that nobody takes"),
         ("[in-style: {style: formla}]", "bad-choice", "none of the choices"),
@@ -806,6 +839,7 @@ def test_a_class_may_have_the_methods_of_scorers_that_ship():
         {"share": 1.0},
     )
     assert checked(Longest, "short").state == "not-judged"
+    assert checked(Longest(), "long enough").tier == "coverage"
     assert checked(AsksAModel).state == "pass"
 
 
@@ -905,3 +939,34 @@ def test_a_case_made_in_code_is_read_at_every_door(door: str, wrong: Expectation
 
     with pytest.raises(SuiteError, match=rule):
         measure()
+
+
+# From the command line
+
+
+def test_the_command_line_refuses_code_and_lists_what_it_may_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Exit code 2, and nothing is spent; with --allow-code the suite runs and its scorers are listed."""
+    path = str(write(tmp_path, "[is-polite]", {"polite.py": POLITE}, response="please"))
+    home = ["--offline", "--quiet", "--home", str(tmp_path / "home")]
+
+    assert run_app(["run", path, *home]) == 2
+    assert "--allow-code" in capsys.readouterr().err
+    assert run_app(["scorers", "--suite", path]) == 2
+    assert "pull request" in capsys.readouterr().err
+    assert run_app(["run", path, *home, "--allow-code"]) == 0
+    assert run_app(["scorers", "--suite", path, "--allow-code"]) == 0
+    assert "The response says please." in capsys.readouterr().out
+    assert run_app(["lint", path, "--allow-code", "--mutate"]) == 0
+    assert run_app(["show", "last", "--case", "q1", "--home", str(tmp_path / "home")]) == 0
+
+
+def test_the_command_line_lists_what_installed_packages_bring(
+    installed: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Always, and says whose they are."""
+    assert run_app(["scorers"]) == 0
+    assert (
+        "from: politeness_checks:well_mannered of the installed package politeness" in capsys.readouterr().out
+    )

@@ -23,6 +23,7 @@ from tiered_eval import (
     evaluate,
     evaluate_sync,
     load_suite,
+    scorer,
 )
 
 EXPECTATION = Expectation(id="days", kind="must-contain", values=("45",), options={"unit": "days"})
@@ -34,6 +35,19 @@ CONFIG = RunConfig(
     mode="offline",
     home=Path(".tiered_eval"),
 )
+
+
+@scorer("short", tier="exact", options={"most": int}, metrics=("brevity",))
+def short(response: str, *, most: int = 20) -> bool:
+    """A scorer of the user's own: it keeps its type."""
+    return len(response.split()) <= most
+
+
+def own_scorers(path: Path) -> Report:
+    """Given by hand, for a suite or for a run."""
+    assert_type(short("Due in 45 days.", most=4), bool)
+    suite = load_suite(path, scorers={"short": short})
+    return evaluate_sync(suite, RunConfig(scorers={"short": short}))
 
 
 def whole_suite(path: Path) -> int:

@@ -26,6 +26,7 @@ __all__ = [
     "Pack",
     "PromptCache",
     "RunConfig",
+    "caps_in_words",
     "home_for",
     "recordings_for",
 ]
@@ -126,7 +127,12 @@ class RunConfig:
             if (
                 self.chain or fault.rule != "bad-model"
             ):  # a name alone is checked where its provider is opened
-                raise ConfigError(f"{'chain' if self.chain else 'judges'}: {fault}")
+                where = (
+                    "chain"
+                    if self.chain
+                    else "judges (stages and bands stand in the suite's judge: {chain: [...]})"
+                )
+                raise ConfigError(f"{where}: {fault}")
 
     @property
     def stages(self) -> tuple[JudgeStage, ...]:
@@ -168,6 +174,18 @@ class RunConfig:
         )
 
 
+def caps_in_words(config: RunConfig) -> dict[str, Decimal]:
+    """Every cap that a run is held to, by what it is on; US dollars."""
+    on_suite = {"day": "suite a day", "month": "suite a month", "ever": "suite in all"}
+    caps = {
+        "run": config.max_cost_usd,
+        "day": config.daily_cap_usd,
+        "month": config.monthly_cap_usd,
+        **{on_suite[period]: amount for period, amount in config.suite_caps_usd.items()},
+    }
+    return {name: amount for name, amount in caps.items() if amount is not None}
+
+
 def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     """The name of an option, whether it makes sense, and what would."""
     money = "an amount in US dollars, 0 or more, such as Decimal('2.00'), or None"
@@ -194,6 +212,7 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     pack = config.pack
     is_pack = pack in (None, "auto", "never") or (type(pack) is int and pack >= 1)
     yield "pack", is_pack, "auto, never, or a number"
+    yield "scorers", isinstance(config.scorers, Mapping), "a mapping of names to functions or classes"
     judges: object = config.judges  # a text is a sequence of texts to a type checker, and of letters to us
     are_names = isinstance(judges, list | tuple) and all(isinstance(judge, str) for judge in judges)
     yield "judges", are_names, "a tuple of names such as 'openai:gpt-6-luna'"

@@ -89,8 +89,8 @@ class Declared:
 
     @property
     def is_native(self) -> bool:
-        """Is it a class with the methods that our own scorers have?"""
-        return isinstance(self.code, type) and (hasattr(self.code, "check") or hasattr(self.code, "ask"))
+        """Has it the methods that our own scorers have?"""
+        return _is_native(self.code)
 
     @property
     def is_slow(self) -> bool:
@@ -167,9 +167,11 @@ def info_of(name: str, code: object, *, origin: str) -> ScorerInfo:
         ConfigError: it cannot be a scorer, or not under that name; ``origin`` says where it stands.
     """
     try:
-        if not callable(code):
+        if not callable(code) and not _is_native(code):
             raise ConfigError(f"a {type(code).__name__} is neither a function nor a class")
-        declared = replace(declaration_of(code) or _undeclared(code), code=code)  # it may have been wrapped since
+        declared = replace(
+            declaration_of(code) or _undeclared(code), code=code
+        )  # it may have been wrapped since
         name = name if ":" in str(name) else canonical(str(name))
         _check_name(name)
         _check(declared)
@@ -220,6 +222,10 @@ def code_digest(code: object) -> str:
     return hashlib.blake2b(text, digest_size=8).hexdigest() if text else ""
 
 
+def _is_native(code: object) -> bool:
+    return not inspect.isroutine(code) and (hasattr(code, "check") or hasattr(code, "ask"))
+
+
 def _called(code: object) -> Any:
     """What runs when a scorer is asked: the function itself, or the method of a class or of an object."""
     if isinstance(code, type):
@@ -228,8 +234,8 @@ def _called(code: object) -> Any:
 
 
 def _undeclared(code: Any) -> Declared:
-    """A function or class without the decorator; a class may say the same in its attributes."""
-    if not isinstance(code, type):
+    """What has no decorator; a class or an object may say the same in its attributes."""
+    if inspect.isroutine(code):
         return Declared(code=code)
     said = {
         name: getattr(code, name)
@@ -324,19 +330,21 @@ def _needs_expected(declared: Declared, options: tuple[OptionInfo, ...]) -> bool
 
 def _options_of(code: Any) -> tuple[OptionInfo, ...]:
     """The keyword-only parameters of a function, as options."""
-    if isinstance(code, type) and (hasattr(code, "check") or hasattr(code, "ask")):
+    if _is_native(code):
         return ()
     try:
         hints = inspect.get_annotations(inspect.unwrap(_called(code)), eval_str=True)
     except (NameError, TypeError, SyntaxError, AttributeError):
         hints = {}
-    named = [one.name for one in _parameters_of(code) if one.kind is one.KEYWORD_ONLY and one.name not in GIVEN]
+    named = [
+        one.name for one in _parameters_of(code) if one.kind is one.KEYWORD_ONLY and one.name not in GIVEN
+    ]
     return _as_taken(tuple(_option(name, hints.get(name)) for name in named), code)
 
 
 def _as_taken(options: tuple[OptionInfo, ...], code: Any) -> tuple[OptionInfo, ...]:
     """The options, each with the default of the parameter that it goes to, or needed where that has none."""
-    if isinstance(code, type) and (hasattr(code, "check") or hasattr(code, "ask")):
+    if _is_native(code):
         return options
     parameters = {one.name: one for one in _parameters_of(code)}
     return tuple(
