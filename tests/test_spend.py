@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+from dataclasses import replace
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
@@ -17,8 +18,9 @@ from tiered_eval.cli.app import run_app
 from tiered_eval.ledger import Claim, Ledger, RunEntry
 from tiered_eval.records import Report, Spend, SpendLine, Step, TierLine
 from tiered_eval.reports import kept
+from tiered_eval.reports.judge_heavy import judge_heavy, mechanical_form
 from tiered_eval.reports.spend_text import csv_text, json_text, text
-from tiered_eval.reports.spending import HEADINGS, Line, Spending, judge_heavy, read_spending
+from tiered_eval.reports.spending import HEADINGS, Line, Spending, read_spending
 from tiered_eval.results import ResultsFile
 
 USD = 10**12
@@ -188,6 +190,52 @@ def test_what_a_free_check_settled_once_is_not_judge_heavy():
     runs.append(judged(tier="number", expectation="other"))
 
     assert [(each.expectation_id, each.runs) for each in judge_heavy(runs)] == [("e", 2), ("once", 1)]
+
+
+@pytest.mark.parametrize(
+    ("why", "requirement", "form"),
+    [
+        ("an identifier", "Mentions PO-4471", "must-contain: PO-4471"),
+        (
+            "with its subject and article",
+            "The answer states the invoice number INV-20.",
+            "must-contain: INV-20",
+        ),
+        ("a quoted text", 'It must contain the phrase "net 45 days"', "must-contain: net 45 days"),
+        ("a denial", "The response does not mention 'Kramer'", "must-not-contain: Kramer"),
+        ("an amount", "Includes $1,250.00", "must-contain: $1,250.00"),
+        ("two claims", "Mentions PO-4471 and PO-4472", None),
+        ("what it says about it", "States that PO-4471 was shipped", None),
+        ("no literal", "Mentions the supplier", None),
+        ("a manner", "Is polite", None),
+        ("a condition", "Mentions PO-4471 only if it was asked for", None),
+        ("another verb", "Explains why PO-4471", None),
+    ],
+)
+def test_requirements_that_read_like_a_free_check(why: str, requirement: str, form: str | None):
+    """One that only asks whether something stands there is told how to ask for it for free; no other is."""
+    assert mechanical_form(requirement) == form
+
+
+def test_a_mechanical_requirement_is_listed_with_what_it_cost():
+    """Its money is added up over the runs."""
+    asked = [
+        replace(
+            verdict("case", "r", "pass", tier="judge"),
+            kind="requirement",
+            expected="Mentions PO-4471",
+            cost_usd=Decimal(cost),
+        )
+        for cost in ("0.001", "0.002")
+    ]
+    runs = [
+        sample_report(run_id=f"run-{next(_RUNS)}", suite="s", results=(result(0, "case", each),))
+        for each in asked
+    ]
+
+    [found] = judge_heavy(runs)
+    assert (found.runs, found.cost_usd) == (2, Decimal("0.003"))
+    assert found.why.endswith("must-contain: PO-4471")
 
 
 # ── how it is shown ──────────────────────────────────────────────────────────────────────────────

@@ -47,7 +47,7 @@ def spend(since: str | None, as_json: bool, as_csv: bool, home: Path | None) -> 
     """Show what the home has spent by day, run, suite, tier, model and kind, and what it need not have spent.
 
     Money is told by the ledger, all calls of all runs; what came from the store or was avoided by the kept runs' reports.
-    At the end stand expectations whose value is a number or an identifier, and which ended at the judge in every run.
+    At the end stand expectations that ended at the judge in every run, though a free check may do.
     """
     from tiered_eval.cli.asking import home_from
     from tiered_eval.reports import spend_text

@@ -12,7 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from tiered_eval.records.codec import plain_decimal
-from tiered_eval.reports.spending import HEADINGS, JudgeHeavy, Line, Spending
+from tiered_eval.reports.judge_heavy import JudgeHeavy
+from tiered_eval.reports.spending import HEADINGS, Line, Spending
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import plural, usd
 
@@ -39,7 +40,7 @@ def json_text(spending: Spending) -> str:
         "since": spending.since or None,
         "total": _plain(spending.total),
         "by": {heading: [_plain(line) for line in lines] for heading, lines in spending.by.items()},
-        "judge_heavy": [asdict(each) for each in spending.judge_heavy],
+        "judge_heavy": [_plain(each) for each in spending.judge_heavy],
         "runs_not_kept": spending.not_kept,
     }
     return json.dumps(content, indent=2, ensure_ascii=False)
@@ -133,15 +134,15 @@ def _table(heading: str, lines: Sequence[Line]) -> Iterator[str]:
 def _judge_heavy(found: Sequence[JudgeHeavy]) -> Iterator[str]:
     if not found:
         return
-    yield "a number or an identifier, and yet always decided by the judge:"
+    yield "always decided by the judge, though a free check may do:"
     for each in found[:_LINES_SHOWN]:
         place = one_line(f"{each.suite} / {each.case_id} / {each.expectation_id}", 70)
-        yield f"  {place}  ({plural(each.runs, 'run')}): {one_line(each.why, 80)}"
+        yield f"  {place}  ({plural(each.runs, 'run')}, {usd(each.cost_usd)}): {one_line(each.why, 100)}"
     if len(found) > _LINES_SHOWN:
         yield f"  ... and {len(found) - _LINES_SHOWN} more; --json lists all"
 
 
-def _plain(line: Line) -> dict[str, Any]:
+def _plain(line: Line | JudgeHeavy) -> dict[str, Any]:
     return {
         name: plain_decimal(value) if isinstance(value, Decimal) else value
         for name, value in asdict(line).items()

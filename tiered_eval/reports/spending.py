@@ -14,10 +14,11 @@ from pathlib import Path
 from tiered_eval.errors import ConfigError
 from tiered_eval.ledger import Flow, Ledger
 from tiered_eval.pricing import usd_from_pico
-from tiered_eval.records import Report, Verdict
+from tiered_eval.records import Report
 from tiered_eval.reports import kept
+from tiered_eval.reports.judge_heavy import JudgeHeavy, judge_heavy
 
-__all__ = ["HEADINGS", "JudgeHeavy", "Line", "Spending", "read_spending"]
+__all__ = ["HEADINGS", "Line", "Spending", "read_spending"]
 
 HEADINGS = ("day", "run", "suite", "tier", "model", "kind")
 _RUNS_LOOKED_AT = 50
@@ -55,18 +56,6 @@ class Line:
         self.batched += flow.batched
         self.retried += flow.retried
         self.unpriced += flow.unpriced
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeHeavy:
-    """An expectation with a number or an identifier for its value that always ended at the judge."""
-
-    suite: str
-    case_id: str
-    expectation_id: str
-    runs: int
-    why: str
-    """What the free check was unsure of, when it was last asked."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,46 +103,6 @@ def read_spending(home: Path, *, since: str = "") -> Spending:
     spending.not_kept = len({flow.run for flow in flows} - {report.run_id for report in reports})
     spending.judge_heavy = judge_heavy(reports[-_RUNS_LOOKED_AT:])
     return spending
-
-
-def judge_heavy(reports: Sequence[Report]) -> list[JudgeHeavy]:
-    """Expectations that a free check decides as a rule, and that ended at the judge in every run. Most runs first."""
-    seen: dict[tuple[str, str, str], tuple[int, str]] = {}
-    settled_free: set[tuple[str, str, str]] = set()
-    for report in reports:
-        for result in report.results:
-            for verdict in result.verdicts:
-                place = (report.suite, result.case_id, verdict.expectation_id)
-                why = _doubt_of(verdict)
-                if why is not None:
-                    seen[place] = (seen.get(place, (0, ""))[0] + 1, why)
-                elif verdict.is_decided:
-                    settled_free.add(place)
-    found = [
-        JudgeHeavy(suite=place[0], case_id=place[1], expectation_id=place[2], runs=runs, why=why)
-        for place, (runs, why) in seen.items()
-        if place not in settled_free
-    ]
-    return sorted(found, key=lambda each: (-each.runs, each.suite, each.case_id, each.expectation_id))
-
-
-def _doubt_of(verdict: Verdict) -> str | None:
-    """What kept a free check from deciding, where the value is one that it decides; None where it is no such value.
-
-    A number goes to ``number``, a scanned identifier to ``fuzzy-ocr``, an identifier to ``exact``; a phrase or a
-    statement takes ``exact`` as well, but is only looked for, and goes on to other steps.
-    """
-    if verdict.tier != "judge":
-        return None
-    if any(step.tier in ("coverage", "embedding") for step in verdict.trail):
-        return None
-    for step in verdict.trail:
-        is_own = step.scorer in ("number", "fuzzy-ocr") or (
-            step.scorer == "exact" and step.reason.startswith("found, but")
-        )
-        if is_own and step.state == "unsure":
-            return step.reason
-    return None
 
 
 def _reports(home: Path, since: str) -> Iterator[Report]:
