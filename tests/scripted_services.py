@@ -28,6 +28,7 @@ class ScriptedServices:
         at_once: calls open at once.
         deadline: on the loop's clock; calls that are open then end there.
         home: where the ledger is, for audits.
+        is_kept: questions whose reply is in the store: free, at once, and no call.
     """
 
     judges = ("scripted:judge",)
@@ -45,6 +46,7 @@ class ScriptedServices:
         at_once: int = 8,
         deadline: float | None = None,
         home: Path | None = None,
+        is_kept: Callable[[str], bool] = lambda text: False,
     ) -> None:
         self.prices = PriceBook({"scripted:judge": {"input": 1, "output": 1}})
         self.asked: list[str] = []
@@ -55,6 +57,7 @@ class ScriptedServices:
         self._at_once = at_once
         self._deadline = deadline
         self._home = home
+        self._is_kept = is_kept
         self._ledger: Ledger | None = None
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
@@ -62,14 +65,16 @@ class ScriptedServices:
 
     async def complete(self, request: ModelRequest, parse: Any, *, models: Sequence[str]) -> Completed[Any]:
         text = "".join(request.user)
-        if self._left is not None:
+        is_kept = self._is_kept(text)
+        if self._left is not None and not is_kept:
             if self._left == 0:
                 raise BudgetExceeded(
                     cap_usd=Decimal(1), spent_usd=Decimal(1), reserved_usd=Decimal(0), wanted_usd=Decimal(1)
                 )
             self._left -= 1
-        self.asked.append(text)
-        await self._wait(self._seconds(text))
+        if not is_kept:
+            self.asked.append(text)
+            await self._wait(self._seconds(text))
         said = self._answer(text)
         if isinstance(said, Exception):
             raise said
@@ -79,7 +84,7 @@ class ScriptedServices:
             text="", stop_reason="end", model="judge", usage=Usage(input_tokens=1, output_tokens=1), nonce=""
         )
         return Completed(
-            parsed=judgement, reply=reply, cost_usd=Decimal(0), from_store=False, model="scripted:judge"
+            parsed=judgement, reply=reply, cost_usd=Decimal(0), from_store=is_kept, model="scripted:judge"
         )
 
     async def _wait(self, seconds: float) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -90,14 +92,22 @@ async def run_with(
     cases: list[Case],
     tmp_path: Path,
     answer: Callable[[str], Any] = said_in,
+    max_cost_usd: Decimal | None = None,
+    seed: int = 0,
     **options: Any,
 ) -> tuple[Report, ScriptedServices]:
     path = tmp_path / "kept" / "certificate.json"
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     save_certificate(certificate, path)
     services = ScriptedServices(answer, home=tmp_path / "home", seconds=lambda text: 0.0, **options)
     config = RunConfig(
-        embedder="none", home=tmp_path / "home", certificate=path, gate="partial>=0", judges=services.judges
+        embedder="none",
+        home=tmp_path / "home",
+        certificate=path,
+        gate="partial>=0",
+        judges=services.judges,
+        max_cost_usd=max_cost_usd,
+        seed=seed,
     )
     try:
         report = await evaluate(cases, config, services=services)
@@ -206,6 +216,60 @@ async def test_without_a_judge_nothing_is_audited(certificate: Certificate, tmp_
 
     assert not any(one.audited for one in verdicts_of(report))
     assert not (tmp_path / "home").exists()
+
+
+def made_mixed(seed: int) -> tuple[list[Case], dict[str, bool]]:
+    """Claims that the certificate can decide, of which the judge sees 4 % otherwise, beside requirements; and what the judge says of each."""
+    rng, cases, truth = random.Random(seed), [], {}
+    for number in range(60):
+        case, is_met = shipment(number, rng)
+        truth[f"Note {number}."] = is_met != (rng.random() < 0.04)
+        asked = tuple(
+            make_expectation("requirement", f"meets {number}q{question}e", id=f"q{question}")
+            for question in range(2)
+        )
+        truth |= {f"meets {number}q{question}e": rng.random() < 0.7 for question in range(2)}
+        cases.append(replace(case, expectations=(*case.expectations, *asked)))
+    return cases, truth
+
+
+def test_audits_are_the_sample_of_early_verdicts(certificate: Certificate, tmp_path: Path):
+    """Under a cap the score is that of judging everything, early verdicts included: its interval covers what the judge would say of all."""
+    held = 0
+    for seed in range(20):
+        cases, truth = made_mixed(seed)
+
+        def answer(text: str, truth: dict[str, bool] = truth) -> str:
+            asked = next((claim for claim in truth if claim in text and claim.startswith("meets")), None)
+            claim = asked or next(claim for claim in truth if claim in text)
+            return "met" if truth[claim] else "not-met"
+
+        report, _ = asyncio.run(
+            run_with(
+                certificate, cases, tmp_path / str(seed), answer, calls=70, max_cost_usd=Decimal(1), seed=seed
+            )
+        )
+        assert report.sampled is not None
+        assert report.certificate is not None
+        assert report.certificate.audited >= 2
+        full = sum(truth.values()) / len(truth)
+        held += report.sampled.low <= full <= report.sampled.high
+
+    assert held >= 17
+
+
+def test_audits_come_in_between_under_a_cap(certificate: Certificate, tmp_path: Path):
+    """Two audits come first of all, as fewer say nothing; the others are spread, so that what climbs is not starved."""
+    cases, _ = made_mixed(3)
+
+    report, services = asyncio.run(
+        run_with(certificate, cases, tmp_path, lambda text: "met", calls=40, max_cost_usd=Decimal(1))
+    )
+
+    is_audit = ["meets" not in text for text in services.asked]
+    assert is_audit[:2] == [True, True]
+    assert sum(is_audit) <= 6
+    assert report.sampled is not None
 
 
 async def test_a_certificate_that_knows_no_judge_raises_no_alarm(certificate: Certificate, tmp_path: Path):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +13,10 @@ import pytest
 from scripted_services import ScriptedServices
 
 from tiered_eval import RunConfig, evaluate
-from tiered_eval.records import Case, Report
+from tiered_eval.errors import ProviderUnavailable
+from tiered_eval.records import Case, Report, Suite
+from tiered_eval.runner import jobs
+from tiered_eval.runner.jobs import kept_for_writing_s
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.virtual_time import run_in_virtual_time
 
@@ -56,6 +60,8 @@ async def scored(
     calls: int | None = None,
     seconds: Callable[[str], float] = lambda name: 1.0,
     max_time_s: float | None = None,
+    kept: Collection[str] = (),
+    clock: Callable[[], float] | None = None,
     **options: Any,
 ) -> tuple[Report, ScriptedServices]:
     """A real run over services that answer by the truth."""
@@ -64,7 +70,8 @@ async def scored(
         lambda text: "met" if truth[name_in(text, truth)] else "not-met",
         calls=calls,
         seconds=lambda text: seconds(name_in(text, truth)),
-        deadline=None if max_time_s is None else loop.time() + max_time_s,
+        deadline=None if max_time_s is None else loop.time() + max_time_s - kept_for_writing_s(max_time_s),
+        is_kept=lambda text: name_in(text, truth) in kept,
     )
     config = RunConfig(
         embedder="none",
@@ -74,7 +81,7 @@ async def scored(
         max_time_s=max_time_s,
         **options,
     )
-    report = await evaluate(cases, config, services=services, clock=loop.time)
+    report = await evaluate(cases, config, services=services, clock=clock or loop.time)
     return report, services
 
 
@@ -108,3 +115,216 @@ def test_the_interval_covers_the_full_score_in_a_smaller_draw(pack: str):
 def test_the_interval_covers_the_full_score(pack: str):
     """With half the money, in 200 suites, the 95 % interval holds in at least 93 %."""
     assert share_that_holds(200, pack=pack) >= 0.93
+
+
+def asked_cases(services: ScriptedServices, truth: dict[str, bool]) -> list[str]:
+    """Numbers of the cases in the order in which the judge saw them."""
+    return [name_in(text, truth).split("x")[0] for text in services.asked]
+
+
+def test_without_a_limit_the_judge_is_asked_in_the_order_of_the_suite():
+    """Where everything will be judged nothing is held back or drawn."""
+    cases, truth = made_suite(1)
+
+    report, services = run(scored(cases, truth))
+
+    order = asked_cases(services, truth)
+    assert order == sorted(order, key=lambda name: int(name[1:]))
+    assert report.sampled is None
+
+
+def test_with_a_limit_the_order_is_drawn_by_the_seed():
+    """The same seed asks about the same cases, another one about others; both go through all of the suite."""
+    cases, truth = made_suite(1)
+
+    first, again, other = (
+        asked_cases(run(scored(cases, truth, calls=60, seed=seed))[1], truth) for seed in (1, 1, 2)
+    )
+
+    assert first == again
+    assert set(first) != set(other)
+    assert {int(name[1:]) // 20 for name in first} == {0, 1, 2, 3}
+
+
+def test_questions_that_may_share_a_call_are_drawn_together():
+    """Where calls are shared a case is asked about as a whole, so that a sample costs no more than it must."""
+    cases, truth = made_suite(2)
+
+    _, services = run(scored(cases, truth, calls=60, pack="auto"))
+
+    order = asked_cases(services, truth)
+    assert len(set(order)) == 1 + sum(before != after for before, after in itertools.pairwise(order))
+
+
+def test_enough_money_leaves_nothing_to_estimate():
+    """A cap that is not reached leaves the report as it is without one."""
+    cases, truth = made_suite(3)
+
+    report, _ = run(scored(cases, truth, calls=len(truth)))
+
+    assert report.sampled is None
+    assert report.partial.estimate == pytest.approx(full_score(cases, truth))
+
+
+def test_the_report_says_how_much_was_judged():
+    """Judged m of N, and an interval that is inside the bounds."""
+    cases, truth = made_suite(4)
+
+    report, _ = run(scored(cases, truth, calls=70))
+
+    sampled = report.sampled
+    assert sampled is not None
+    assert (sampled.judged, sampled.total, sampled.open) == (70, len(truth), 0)
+    assert report.partial.bound_low <= sampled.low < sampled.high <= report.partial.bound_high
+    assert sampled.like_low <= sampled.low
+    assert sampled.high <= sampled.like_high
+    assert report.exit_code == 0
+
+
+def test_too_few_calls_say_nothing():
+    """With one call there is no estimate, and the bounds stay."""
+    cases, truth = made_suite(5)
+
+    report, _ = run(scored(cases, truth, calls=1))
+
+    assert report.sampled is not None
+    assert report.sampled.estimate is None
+    assert report.sampled.low == pytest.approx(report.partial.bound_low, abs=0.02)
+
+
+def test_slow_answers_may_be_bad_ones():
+    """Where fails take longer, the calls that are open at the deadline count both ways, and the interval still holds."""
+    held = 0
+    for seed in range(20):
+        cases, truth = made_suite(seed)
+        report, _ = run(
+            scored(cases, truth, seconds=lambda name: 1.0 if truth[name] else 2.5, max_time_s=15.0, seed=seed)  # noqa: B023  # used at once
+        )
+        assert report.sampled is not None
+        assert report.leftovers["deadline"] > 0
+        held += report.sampled.low <= full_score(cases, truth) <= report.sampled.high
+
+    assert held >= 19
+
+
+def test_a_run_ends_before_its_time_is_up():
+    """Calls end a little earlier than the time given, so that the report is written by then."""
+    cases, truth = made_suite(6)
+
+    report, _ = run(scored(cases, truth, seconds=lambda name: 3.0, max_time_s=20.0))
+
+    assert report.stopped == "deadline"
+    assert report.wall_s <= 20.0 - kept_for_writing_s(20.0) + 0.001
+
+
+def test_an_outage_counts_both_ways():
+    """A call that failed was drawn: it is not dropped, and not made up."""
+    cases, truth = made_suite(7)
+    down = ProviderUnavailable("judge: 500", model="scripted:judge", status=500, billed="no")
+    lost = set(list(truth)[::9])
+
+    async def main() -> Report:
+        services = ScriptedServices(
+            lambda text: (
+                down if name_in(text, truth) in lost else "met" if truth[name_in(text, truth)] else "not-met"
+            ),
+            calls=120,
+        )
+        config = RunConfig(
+            embedder="none",
+            judges=services.judges,
+            gate="partial>=0",
+            max_cost_usd=Decimal(1),
+            max_error_rate=1.0,
+        )
+        return await evaluate(cases, config, services=services, clock=asyncio.get_running_loop().time)
+
+    report = run(main())
+
+    assert report.sampled is not None
+    assert report.sampled.open == report.counts.error > 5
+    assert report.sampled.low <= full_score(cases, truth) <= report.sampled.high
+
+
+def test_verdicts_from_the_store_are_known():
+    """What was judged in an earlier run is free and exact: it narrows the interval."""
+    cases, truth = made_suite(8)
+    kept = list(truth)[:100]
+
+    fresh, _ = run(scored(cases, truth, calls=40))
+    again, _ = run(scored(cases, truth, calls=40, kept=kept))
+
+    assert fresh.sampled is not None
+    assert again.sampled is not None
+    assert again.sampled.high - again.sampled.low < fresh.sampled.high - fresh.sampled.low
+    assert again.sampled.low <= full_score(cases, truth) <= again.sampled.high
+
+
+def test_a_suite_larger_than_the_window_is_no_sample(monkeypatch: pytest.MonkeyPatch):
+    """Where questions had to be asked before all were known, only the bounds hold, and the report says so."""
+    monkeypatch.setattr(jobs, "OPEN_CASES", 20)
+    cases, truth = made_suite(9)
+
+    report, services = run(scored(cases, truth, calls=80))
+
+    assert report.sampled is None
+    assert any("no random sample" in warning for warning in report.warnings)
+    assert len(services.asked) == 80
+    assert report.counts.total == len(truth) + len(cases)
+
+
+def test_a_suite_that_is_read_slowly_is_not_waited_for():
+    """The judge is asked after some seconds of reading, though the last case is not there yet."""
+    cases, truth = made_suite(10)
+    now = 0.0
+    waiting: list[int] = []
+
+    async def main() -> Report:
+        def read():
+            nonlocal now
+            for case in cases:
+                now += 0.5
+                waiting.append(len(services.asked))
+                yield case
+
+        class Slow:
+            def __iter__(self):
+                return read()
+
+        services = ScriptedServices(
+            lambda text: "met" if truth[name_in(text, truth)] else "not-met", calls=50
+        )
+        config = RunConfig(
+            embedder="none", judges=services.judges, gate="partial>=0", max_cost_usd=Decimal(1)
+        )
+        suite = Suite(
+            name="slow", cases=Slow(), case_count=len(cases), expectation_count=len(cases) + len(truth)
+        )
+        return await evaluate(suite, config, services=services, clock=lambda: now)
+
+    report = run(main())
+
+    assert waiting[10] == 0
+    assert waiting[-1] > 0
+    assert report.sampled is None
+
+
+def test_an_interrupted_run_accounts_for_what_was_held_back():
+    """A stop while questions wait for their turn leaves each of them over once."""
+    cases, truth = made_suite(11)
+
+    async def main() -> Report:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.call_later(2.5, stop.set)
+        services = ScriptedServices(lambda text: "met" if truth[name_in(text, truth)] else "not-met")
+        config = RunConfig(
+            embedder="none", judges=services.judges, gate="partial>=0", max_cost_usd=Decimal(1)
+        )
+        return await evaluate(cases, config, services=services, clock=loop.time, stop=stop)
+
+    report = run(main())
+
+    assert report.counts.total == len(truth) + len(cases)
+    assert report.leftovers["interrupted"] > 100
+    assert report.exit_code == 130

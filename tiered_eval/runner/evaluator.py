@@ -36,7 +36,7 @@ from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, CaseResult, Expectation, Match, Suite, Tier, Value, Verdict
 from tiered_eval.runner.certified import CertifiedChecks, certificate_for
 from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, failure_of, not_judged
-from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window
+from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window, kept_for_writing_s
 from tiered_eval.runner.services import RunServices, open_services
 from tiered_eval.runner.turns import EMBED_SHARE, HOLD_S, HOLD_SHARE, Order, Turns
 from tiered_eval.scorers import load_scorer
@@ -103,7 +103,8 @@ class Evaluator:
             certified=self.certified,
         )
         self._clock = clock
-        self._deadline = None if self.config.max_time_s is None else clock() + self.config.max_time_s
+        limit = self.config.max_time_s
+        self._deadline = None if limit is None else clock() + limit - kept_for_writing_s(limit)
         self._stop: StopReason | None = None
         self._owns_services = services is None
         self._workers: set[asyncio.Task[None]] = set()

@@ -20,7 +20,7 @@ from tiered_eval.scorers.base import Services
 if TYPE_CHECKING:
     from tiered_eval.runner.turns import Turns
 
-__all__ = ["OPEN_CASES", "STOPPED", "Job", "OpenCase", "StopReason", "Window"]
+__all__ = ["OPEN_CASES", "STOPPED", "Job", "OpenCase", "StopReason", "Window", "kept_for_writing_s"]
 
 StopReason: TypeAlias = Literal["deadline", "interrupted"]
 
@@ -29,10 +29,18 @@ STOPPED: Mapping[StopReason, str] = {
     "interrupted": "the run was interrupted",
 }
 
+WRITING_S, WRITING_SHARE = 5.0, 0.02
+"""Of the time that a run is given, so much is kept for writing down what it came to: at most, and as a share."""
+
 OPEN_CASES = 4096
 """Cases that may wait for a model at once; reading pauses beyond that."""
 OPEN_CHARACTERS = 64 * 1024 * 1024
 """Of their responses together."""
+
+
+def kept_for_writing_s(max_time_s: float) -> float:
+    """Seconds before its time is up at which a run begins no call any more and ends those that are open."""
+    return min(WRITING_S, max_time_s * WRITING_SHARE)
 
 
 @dataclass(slots=True, eq=False)

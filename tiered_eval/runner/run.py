@@ -41,6 +41,7 @@ from tiered_eval.runner.against import GateAgainst
 from tiered_eval.runner.avoided import AvoidedCalls
 from tiered_eval.runner.drawing import Drawing, drawing_for
 from tiered_eval.runner.evaluator import Evaluator, StopReason, new_run_id
+from tiered_eval.runner.jobs import kept_for_writing_s
 from tiered_eval.runner.services import RunServices
 from tiered_eval.scorecard import CardTally
 from tiered_eval.suite import load_suite
@@ -54,7 +55,8 @@ Stopped: TypeAlias = Literal["budget", "deadline", "interrupted"]
 GRACE_S = 5.0
 """After an interruption, calls in flight may still end for this long."""
 UNREAD_S = 3.0
-"""After a stop, cases that were not read are still listed one by one for this long, then only counted."""
+"""After a stop, cases that were not read are still listed one by one for this long, then only counted. At a deadline, for
+half of the time that is kept for writing: whoever set it may be about to end the process."""
 PROGRESS_S = 0.1
 """Progress is told at most this often."""
 
@@ -221,8 +223,8 @@ class _Run:
         sink: _Sink | None = file if file is not None else (self._kept if keep else None)
         services = self._evaluator.services
         assert services is not None, "the evaluator was entered"
-        avoided = self._avoided = AvoidedCalls.for_judges(services.judges, services.prices)
-        if self._against is None and services.judges:
+        avoided = self._avoided = AvoidedCalls.for_chain(services.chain, services.prices)
+        if self._against is None and services.chain:
             self._drawing = drawing_for(self._config, has_certificate=self._evaluator.certified is not None)
         async for result in self._results(self._cases(avoided), services):
             if self._cards is not None:
@@ -264,7 +266,8 @@ class _Run:
         now = self._clock()
         if self._unread_since is None:
             self._unread_since = now
-        if now - self._unread_since < UNREAD_S:
+        limit = self._config.max_time_s if self._evaluator.stopped == "deadline" else None
+        if now - self._unread_since < (UNREAD_S if limit is None else kept_for_writing_s(limit) / 2):
             return False
         suite = self._suite
         if suite.case_count is None or suite.expectation_count is None:
