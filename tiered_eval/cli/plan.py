@@ -15,7 +15,7 @@ import click
 from tiered_eval.cli.options import judge_options, pack_option, prices_from, suite_from, suite_options
 from tiered_eval.cli.output import say
 from tiered_eval.reports.untrusted import one_line
-from tiered_eval.reports.wording import plural, usd
+from tiered_eval.reports.wording import cap_place, cap_usd, plural, usd
 
 if TYPE_CHECKING:
     from tiered_eval.config import Pack
@@ -80,17 +80,34 @@ def _summary_lines(made: Plan) -> Iterator[str]:
         yield f"  errors         {made.errors:,} that cannot be checked; a run says why"
     yield f"  to embedding   {made.to_embedding:,}"
     yield f"  judge calls    {_calls(made)}"
+    yield from _stage_lines(made)
+    if made.caps_usd:
+        caps = ", ".join(f"{cap_usd(amount)} {cap_place(name)}" for name, amount in made.caps_usd.items())
+        yield f"  caps           {caps}"
     if made.judge is None:
         if made.to_judge_most:
             yield "  cost           no judge is named: what reaches one is left not judged; name one with --judge"
         return
     if made.cost_expected_usd is None:
-        yield f"  cost           unknown: no price is known for {one_line(made.judge)}; give one with --price"
+        missing = made.unpriced or made.judge
+        yield f"  cost           unknown: no price is known for {one_line(missing)}; give one with --price"
         return
+    judge = "this chain" if made.stages else one_line(made.judge)
     yield (
         f"  cost           {usd(made.cost_least_usd)} lowest, {usd(made.cost_expected_usd)} expected, "
-        f"{usd(made.cost_worst_usd)} worst, with {one_line(made.judge)}"
+        f"{usd(made.cost_worst_usd)} worst, with {judge}"
     )
+
+
+def _stage_lines(made: Plan) -> Iterator[str]:
+    """Who is asked in turn, about how many questions, at what price."""
+    for number, stage in enumerate(made.stages, start=1):
+        yield f"    stage {number}      {one_line(stage.judge, 120)}"
+        yield (
+            f"                 {stage.questions_expected:,} of at most {plural(stage.questions_most, 'question')} "
+            f"expected, at most {plural(stage.calls_most, 'call')}; "
+            f"{usd(stage.cost_expected_usd)} expected, {usd(stage.cost_worst_usd)} worst"
+        )
 
 
 def _calls(made: Plan) -> str:

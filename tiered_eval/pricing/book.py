@@ -12,6 +12,7 @@ from tiered_eval.pricing.bounds import (
     byte_count,
     decision_bound_tokens,
     input_bound_tokens,
+    likely_decision_tokens,
     likely_tokens,
 )
 from tiered_eval.pricing.data import price_from_data
@@ -79,6 +80,13 @@ class PriceBook:
     def cost_pico(self, usage: Usage, model: str, at: datetime) -> int:
         """The bill for a call that was made at ``at``, rounded up. Raises PriceUnknown."""
         return self.price(model).cost_pico(usage, at)
+
+    def estimate_decision_usd(
+        self, request: DecisionRequest, model: str, *, at: datetime | None = None
+    ) -> Decimal:
+        """What a call for all questions of ``request`` is likely to cost, as :meth:`estimate_usd`."""
+        usage = Usage(input_tokens=likely_decision_tokens(request), output_tokens=0)
+        return usd_from_pico(self.cost_pico(usage, model, at or datetime.now(UTC)))
 
     def estimate_usd(
         self, request: ModelRequest, model: str, *, output_tokens: int = 120, at: datetime | None = None

@@ -6,7 +6,14 @@ import json
 
 from tiered_eval.records import DecisionRequest, ModelRequest
 
-__all__ = ["MESSAGE_TOKENS", "byte_count", "decision_bound_tokens", "input_bound_tokens", "likely_tokens"]
+__all__ = [
+    "MESSAGE_TOKENS",
+    "byte_count",
+    "decision_bound_tokens",
+    "input_bound_tokens",
+    "likely_decision_tokens",
+    "likely_tokens",
+]
 
 NONCE_BYTES = 64
 """Bound on one nonce in a request."""
@@ -28,12 +35,21 @@ def input_bound_tokens(request: ModelRequest) -> int:
 def decision_bound_tokens(request: DecisionRequest) -> int:
     """A number of tokens that the text and the questions of ``request`` cannot exceed."""
     nonces = NONCE_BYTES * (len(request.user) - 1)
+    return sum(byte_count(text) + MESSAGE_TOKENS for text in _decision_texts(request)) + nonces + FIXED_TOKENS
+
+
+def likely_decision_tokens(request: DecisionRequest) -> int:
+    """About how many tokens the text and the questions of ``request`` have: one of four bytes."""
+    return sum(map(byte_count, _decision_texts(request))) // 4 + MESSAGE_TOKENS * len(request.questions)
+
+
+def _decision_texts(request: DecisionRequest) -> list[str]:
     texts = [request.system, *request.user]
     for question in request.questions:
         texts += [question.name, question.instructions]
         for option, description in (question.options or {}).items():
             texts += [option, description]
-    return sum(byte_count(text) + MESSAGE_TOKENS for text in texts) + nonces + FIXED_TOKENS
+    return texts
 
 
 def likely_tokens(request: ModelRequest, model: str) -> int:

@@ -307,6 +307,7 @@ def _spend_from_json(data: Mapping[str, Any]) -> Spend:
         Spend,
         data,
         **_money(data),
+        other_caps={name: Decimal(amount) for name, amount in data.get("other_caps", {}).items()},
         by_tier=_lines(data["by_tier"]),
         by_model=_lines(data["by_model"]),
         by_kind=_lines(data["by_kind"]),

@@ -115,6 +115,8 @@ class Spend:
     reserved_usd: Decimal = Decimal(0)
     """Still set aside when the run ended: 0 unless it was interrupted."""
     cap_usd: Decimal | None = None
+    other_caps: Mapping[str, Decimal] = field(default_factory=dict)
+    """Caps next to the run's, by what they are on: ``day``, ``month``, ``suite a day``, ``suite in all``, ..."""
     avoided_usd: Decimal | None = None
     """What the expectations decided without a call would have cost at the judge (an estimate)."""
     stored_usd: Decimal = Decimal(0)

@@ -15,6 +15,7 @@ from tiered_eval.reports.untrusted import one_line
 
 __all__ = [
     "busy_tiers",
+    "cap_place",
     "cap_usd",
     "claim_words",
     "counts_line",
@@ -63,6 +64,15 @@ def usd(amount: Decimal | None) -> str:
 def cap_usd(amount: Decimal) -> str:
     """A cap as it was given: ``$2.00``, ``$0.005``."""
     return f"${amount:,.2f}" if amount == round(amount, 2) else f"${amount.normalize():f}"
+
+
+def cap_place(name: str) -> str:
+    """What a cap is on, in words."""
+    return (
+        f"on the {name}"
+        if name in ("run", "day", "month")
+        else f"on the {name.replace('suite', 'suite,', 1)}"
+    )
 
 
 def share(value: float | None) -> str:
@@ -128,6 +138,7 @@ def busy_tiers(report: Report) -> list[TierLine]:
 def spend_lines(spend: Spend) -> Iterator[str]:
     """The bill: what was spent of the cap, what is uncertain, what it avoided."""
     cap = "no cap" if spend.cap_usd is None else f"cap {cap_usd(spend.cap_usd)}"
+    cap += "".join(f", {cap_usd(amount)} {cap_place(name)}" for name, amount in spend.other_caps.items())
     yield (
         f"{usd(spend.settled_usd)} settled, {usd(spend.unknown_usd)} unknown, "
         f"{usd(spend.reserved_usd)} still reserved; {cap}"

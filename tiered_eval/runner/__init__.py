@@ -6,7 +6,7 @@ memory does not grow with the suite.
 """
 
 from tiered_eval.runner.evaluator import Evaluator
-from tiered_eval.runner.planning import Plan, PlanLine, plan
+from tiered_eval.runner.planning import Plan, PlanLine, PlanStage, plan
 from tiered_eval.runner.run import Progress, evaluate, evaluate_sync
 
-__all__ = ["Evaluator", "Plan", "PlanLine", "Progress", "evaluate", "evaluate_sync", "plan"]
+__all__ = ["Evaluator", "Plan", "PlanLine", "PlanStage", "Progress", "evaluate", "evaluate_sync", "plan"]

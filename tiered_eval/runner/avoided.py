@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from tiered_eval.errors import PriceUnknown
 from tiered_eval.pricing import PriceBook, pico_from_usd
-from tiered_eval.records import Case, Expectation
+from tiered_eval.records import Case, Expectation, JudgeStage
+from tiered_eval.runner.stage_costs import reaching
 from tiered_eval.scorers.judge import judge_request
+from tiered_eval.scorers.judging.numbers import decision_request
 from tiered_eval.text.subject import Subject
 
 __all__ = ["AvoidedCalls"]
@@ -34,13 +37,13 @@ class AvoidedCalls:
     _characters: dict[int, int] = field(default_factory=dict)
 
     @classmethod
-    def for_judges(cls, judges: Sequence[str], prices: PriceBook) -> AvoidedCalls:
-        """Estimates for the first judge of the chain; nothing is known without a judge or its price."""
-        if not judges:
+    def for_chain(cls, chain: Sequence[JudgeStage], prices: PriceBook) -> AvoidedCalls:
+        """Estimates for a question that the chain is asked; nothing is known without a judge or its price."""
+        if not chain:
             return cls(0, 0.0, is_known=False)
         try:
-            base = _estimate_pico("", judges[0], prices)
-            probe = _estimate_pico("x" * _PROBE_CHARACTERS, judges[0], prices)
+            base = _estimate_pico("", chain, prices)
+            probe = _estimate_pico("x" * _PROBE_CHARACTERS, chain, prices)
         except PriceUnknown:
             return cls(0, 0.0, is_known=False)
         return cls(base, (probe - base) / _PROBE_CHARACTERS)
@@ -57,6 +60,16 @@ class AvoidedCalls:
         return self.base_pico + round(self.rate_pico * self._characters.pop(index, 0))
 
 
-def _estimate_pico(response: str, judge: str, prices: PriceBook) -> int:
+def _estimate_pico(response: str, chain: Sequence[JudgeStage], prices: PriceBook) -> int:
+    """A typical question at every stage, each as often as it is likely to be asked."""
     subject = Subject(Case(id="typical", response=response, expectations=(_TYPICAL,)))
-    return pico_from_usd(prices.estimate_usd(judge_request(_TYPICAL, subject), judge))
+    estimate = Decimal(0)
+    for stage, reach in zip(chain, reaching(chain), strict=True):
+        if stage.is_decision:
+            cost = prices.estimate_decision_usd(decision_request(_TYPICAL, subject), stage.models[0])
+        else:
+            request = judge_request(_TYPICAL, subject)
+            asked = stage.panel or stage.models[:1]
+            cost = sum((prices.estimate_usd(request, model) for model in asked), Decimal(0))
+        estimate += cost * Decimal(str(reach))
+    return pico_from_usd(estimate)

@@ -7,33 +7,30 @@ at most a judge call for each that climbs, at its worst price with every retry.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
-from tiered_eval.calls import PackQuestion, PlannedCall, calls_for
 from tiered_eval.catalogue import CATALOGUE
-from tiered_eval.config import Pack, RunConfig
-from tiered_eval.errors import PriceUnknown
-from tiered_eval.keys import recording_key
+from tiered_eval.config import Pack, RunConfig, caps_in_words
+from tiered_eval.errors import ConfigError
 from tiered_eval.people import verdicts_for
-from tiered_eval.pricing import PriceBook
+from tiered_eval.pricing import PriceBook, usd_from_pico
 from tiered_eval.profiles import Profile, load_profile
-from tiered_eval.records import Expectation, ModelRequest, Suite, Verdict
+from tiered_eval.records import Expectation, JudgeStage, Suite, Verdict, chain_in_words, is_decision_model
 from tiered_eval.router import Route, route
 from tiered_eval.runner.checks import Checker, OpenExpectation
+from tiered_eval.runner.stage_costs import AskedQuestion, ChainCosts, StageCosts
 from tiered_eval.scorers import load_scorer
-from tiered_eval.scorers.judge import judge_request
+from tiered_eval.scorers.judge import models_of
 from tiered_eval.suite.own_scorers import own_catalogue
 from tiered_eval.text.subject import Subject
 
-__all__ = ["Plan", "PlanLine", "plan"]
-
-
-ANSWER_TOKENS = 120
-"""Typical length of the answer to one question."""
+__all__ = ["Plan", "PlanLine", "PlanStage", "plan"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +45,22 @@ class PlanLine:
     why: str
     settled_by: str | None
     """The free scorer that settled it; None when it climbs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanStage:
+    """One stage of a chain of judges. The expected figures rest on assumptions; see ``runner/stage_costs.py``."""
+
+    judge: str
+    """Who is asked, and what of the answers counts."""
+    questions_most: int
+    """If every stage before hands all of its questions on."""
+    questions_expected: int
+    calls_most: int
+    """Votes included."""
+    cost_expected_usd: Decimal
+    """0 where a model has no known price."""
+    cost_worst_usd: Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,64 +88,61 @@ class Plan:
     """What would be reserved for them, one attempt each."""
     lines: tuple[PlanLine, ...]
     """The first ``detail_limit`` expectations."""
+    unpriced: str | None = None
+    """A model without a known price, where there is one."""
+    stages: tuple[PlanStage, ...] = ()
+    """Of the chain of judges, where there is one."""
+    caps_usd: Mapping[str, Decimal] = field(default_factory=dict)
+    """What the run is held to, by what it is on: ``run``, ``day``, ``month``, ``suite a day``, ..."""
     errors: int = 0
     """Free checks that could not be made; a run says why."""
 
 
 class _Costs:
-    """Judge calls and their money, case by case: questions of one case may share a call."""
+    """Questions to judges and their money: those of the run's chain, and those that go to other models.
 
-    def __init__(self, judge: str | None, prices: PriceBook, pack: Pack) -> None:
-        self._now = datetime.now(UTC)
-        self._judge = judge
+    An expectation may name models of its own; and a scorer that asks questions of its own puts them to the models that
+    speak last in a chain.
+    """
+
+    def __init__(self, chain: tuple[JudgeStage, ...], prices: PriceBook, pack: Pack) -> None:
         self._prices = prices
         self._pack = pack
-        self._seen: set[str] = set()
-        self._asked: list[tuple[PackQuestion | ModelRequest, bool]] = []
-        self.calls_most = self.calls_least = 0
-        self.least = self.expected = Decimal(0)
-        self.worst_pico = 0
-        self.is_known = judge is not None
-        if judge is not None:
-            try:
-                prices.price(judge)
-            except PriceUnknown:
-                self.is_known = False
+        self.main = ChainCosts(chain or (JudgeStage(),), prices, pack)
+        last = tuple(model for model in (chain[-1].voices if chain else ()) if not is_decision_model(model))
+        self._last = JudgeStage(models=last)
+        self._others: dict[tuple[str, ...], ChainCosts] = {}
 
-    def add(self, expectation: Expectation, subject: Subject, *, is_certain: bool) -> None:
-        """Note one question, unless the very same one was noted before."""
-        request = judge_request(expectation, subject)
-        key = recording_key(request)
-        if key in self._seen:
+    @property
+    def all(self) -> list[ChainCosts]:
+        return [self.main, *self._others.values()]
+
+    @property
+    def stages(self) -> list[StageCosts]:
+        return [stage for costs in self.all for stage in costs.stages]
+
+    def add(self, scorer: Any, expectation: Expectation, subject: Subject, *, is_certain: bool) -> None:
+        """Note the questions that a scorer would ask; one that asks no judge has none."""
+        if (requests := getattr(scorer, "requests", None)) is None:
             return
-        self._seen.add(key)
-        form = request.packed
-        question = request if form is None else PackQuestion(key=key, request=request, form=form)
-        self._asked.append((question, is_certain))
+        decisions = getattr(scorer, "decisions", None)
+        by_numbers = decisions(expectation, subject)[0] if decisions is not None else None
+        costs = self._for(models_of(expectation), has_chain=decisions is not None)
+        for request in requests(expectation, subject):
+            costs.add(AskedQuestion(in_words=request, by_numbers=by_numbers, is_certain=is_certain))
+
+    def _for(self, own: tuple[str, ...], *, has_chain: bool) -> ChainCosts:
+        is_plain = [each.stage for each in self.main.stages] == [self._last]
+        if not own and (has_chain or is_plain):
+            return self.main
+        models = own or self._last.models
+        if models not in self._others:
+            self._others[models] = ChainCosts((JudgeStage(models=models),), self._prices, self._pack)
+        return self._others[models]
 
     def close_case(self) -> None:
-        """Count the calls that the questions of the last case make, and what they cost."""
-        if not self._asked:
-            return
-        judge = self._judge or ""
-        calls = calls_for([question for question, _ in self._asked], pack=self._pack, model=judge)
-        sure = calls_for(
-            [question for question, is_certain in self._asked if is_certain], pack=self._pack, model=judge
-        )
-        self._asked.clear()
-        self.calls_most += len(calls)
-        self.calls_least += len(sure)
-        if self.is_known:
-            self.expected += sum((self._likely_usd(call, judge) for call in calls), Decimal(0))
-            self.least += sum((self._likely_usd(call, judge) for call in sure), Decimal(0))
-            self.worst_pico += sum(
-                self._prices.worst_case_pico(call.request, judge, self._now) for call in calls
-            )
-
-    def _likely_usd(self, call: PlannedCall, judge: str) -> Decimal:
-        return self._prices.estimate_usd(
-            call.request, judge, output_tokens=ANSWER_TOKENS * call.questions, at=self._now
-        )
+        for costs in self.all:
+            costs.close_case()
 
 
 def plan(
@@ -145,9 +155,10 @@ def plan(
     config = (config or RunConfig()).merged_with(suite)
     people = None if config.home is None else verdicts_for(config.home)
     catalogue = own_catalogue(scorers=config.scorers, base=suite.catalogue or CATALOGUE)
-    checker = Checker(profile or load_profile(), partial(load_scorer, catalogue=catalogue), people=people)
-    judge = config.judges[0] if config.judges else None
-    costs = _Costs(judge, PriceBook(config.prices), config.packing)
+    profile = profile or load_profile()
+    checker = Checker(profile, partial(load_scorer, catalogue=catalogue), people=people)
+    load = cache(lambda name: load_scorer(name, profile, catalogue=catalogue))
+    costs = _Costs(config.stages, PriceBook(config.prices), config.packing)
     settled: Counter[str] = Counter()
     cases = expectations = to_embedding = errors = 0
     lines: list[PlanLine] = []
@@ -168,10 +179,12 @@ def plan(
                 settled[begun.scorer or "unsettled"] += 1
             else:
                 ahead = [step.scorer for step in begun.route.steps[begun.next_step :]]
-                asks_embedder = "semantic" in ahead
-                to_embedding += asks_embedder
-                if "judge" in ahead:
-                    costs.add(expectation, begun.subject, is_certain=not asks_embedder)
+                to_embedding += "semantic" in ahead
+                try:
+                    for place, name in enumerate(ahead):
+                        costs.add(load(name), expectation, begun.subject, is_certain=place == 0)
+                except ConfigError:  # it has no question that could be asked; a run says why
+                    errors += 1
             if len(lines) < detail_limit:
                 lines.append(_line(case.id, expectation, chosen, begun))
         costs.close_case()
@@ -182,14 +195,37 @@ def plan(
         settled_free=settled.total() - settled["unsettled"],
         by_scorer=dict(settled.most_common()),
         to_embedding=to_embedding,
-        to_judge_most=costs.calls_most,
-        to_judge_least=costs.calls_least,
-        judge=judge,
-        cost_least_usd=costs.least if costs.is_known else None,
-        cost_expected_usd=costs.expected if costs.is_known else None,
-        cost_worst_usd=Decimal(costs.worst_pico) / 10**12 if costs.is_known else None,
+        to_judge_most=sum(stage.calls_most for stage in costs.stages),
+        to_judge_least=sum(stage.calls_least for stage in costs.stages),
+        judge=" → ".join(chain_in_words(config.stages)) if config.chain else next(iter(config.judges), None),
+        **_money(costs),
+        stages=tuple(map(_planned, costs.main.stages)) if config.chain else (),
+        caps_usd=caps_in_words(config),
         lines=tuple(lines),
         errors=errors,
+    )
+
+
+def _money(costs: _Costs) -> dict[str, Any]:
+    """The sums over all stages; None where a model has no known price."""
+    stages = costs.stages
+    is_known = all(each.is_priced for each in costs.all)
+    return {
+        "unpriced": next((each.unpriced for each in costs.all if each.unpriced), None),
+        "cost_least_usd": sum((each.least_usd for each in stages), Decimal(0)) if is_known else None,
+        "cost_expected_usd": sum((each.expected_usd for each in stages), Decimal(0)) if is_known else None,
+        "cost_worst_usd": usd_from_pico(sum(each.worst_pico for each in stages)) if is_known else None,
+    }
+
+
+def _planned(costs: StageCosts) -> PlanStage:
+    return PlanStage(
+        judge=str(costs.stage),
+        questions_most=costs.questions_most,
+        questions_expected=math.ceil(costs.questions_most * costs.reach),
+        calls_most=costs.calls_most,
+        cost_expected_usd=costs.expected_usd,
+        cost_worst_usd=usd_from_pico(costs.worst_pico),
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tiered_eval.calls import Gateway, Terms, World, most_in_a_pack, provider_of
-from tiered_eval.config import RunConfig
+from tiered_eval.config import RunConfig, caps_in_words
 from tiered_eval.errors import ConfigError, EmbedderMissing, JudgeMissing
 from tiered_eval.ledger import Cap, Ledger
 from tiered_eval.pricing import PriceBook, pico_from_usd
@@ -113,9 +113,11 @@ class LiveServices:
         home: Path,
         notes: Sequence[str] = (),
         judged_at_once: int = 64,
+        other_caps: Mapping[str, Decimal] | None = None,
     ) -> None:
         self.chain = tuple(chain)
         self._notes = tuple(notes)
+        self._other_caps = other_caps or {}
         self._judged_at_once = judged_at_once
         self.prices = prices
         self._gateway = gateway
@@ -186,7 +188,8 @@ class LiveServices:
 
     def spend(self, *, avoided_pico: int | None) -> Spend:
         avoided = None if avoided_pico is None else Decimal(avoided_pico).scaleb(-12)
-        return replace(self._gateway.statistics().spend, avoided_usd=avoided)
+        spend = self._gateway.statistics().spend
+        return replace(spend, avoided_usd=avoided, other_caps=self._other_caps)
 
     async def ledger(self, *, make: bool) -> Ledger | None:
         """See :class:`RunServices`."""
@@ -263,6 +266,7 @@ async def open_services(
         prices=prices,
         home=config.home,
         judged_at_once=_judged_at_once(config),
+        other_caps={name: amount for name, amount in caps_in_words(config).items() if name != "run"},
     )
 
 

@@ -19,8 +19,18 @@ from decimal import Decimal
 from typing import ClassVar, Literal
 
 from tiered_eval.errors import ConfigError, CutShort, JudgeMissing, ModelRefused, TieredEvalError
-from tiered_eval.records import Expectation, JudgeStage, ModelRequest, Outcome, Step, Tier, chain_faults
+from tiered_eval.records import (
+    DecisionRequest,
+    Expectation,
+    JudgeStage,
+    ModelRequest,
+    Outcome,
+    Step,
+    Tier,
+    chain_faults,
+)
 from tiered_eval.scorers.base import Services
+from tiered_eval.scorers.judging.numbers import decision_request
 from tiered_eval.scorers.judging.questions import (
     DEFAULT_LEVELS,
     judge_request,
@@ -49,8 +59,12 @@ class Judge:
         self.models = tuple(models)
 
     def requests(self, expectation: Expectation, subject: Subject) -> Sequence[ModelRequest]:
-        """What a single judge would be asked, for plans."""
+        """The question of an expectation in words, for whoever prices it. Raises ConfigError: it has none."""
         return (judge_request(expectation, subject),)
+
+    def decisions(self, expectation: Expectation, subject: Subject) -> Sequence[DecisionRequest]:
+        """The same question by numbers, for the stages of a chain that are asked so."""
+        return (decision_request(expectation, subject),)
 
     async def ask(self, expectation: Expectation, subject: Subject, services: Services) -> Outcome:
         """Put the expectation to the judge.
