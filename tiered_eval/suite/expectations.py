@@ -369,6 +369,8 @@ class ExpectationReader:
 
     def check(self, made: Expectation, scope: Scope, hooks: Hooks | None = None) -> Expectation | None:
         """Check an expectation that was made in Python by reading it as if it had been written."""
+        if hooks is None and not self.defaults and _is_plain(made):
+            return made
         draft = Draft(made.kind, list(made.values), made.match, {}, scope.line, negated=made.negated)
         place = f"expectations[{made.id}]"
         if not is_kind(made.kind, scope, f"{place}.kind", None):
@@ -385,6 +387,21 @@ class ExpectationReader:
         }
         where = made.where or Where(file=scope.file, line=scope.line)
         return self._checked(draft, made.id, scope, place, where, hooks)
+
+
+def _is_plain(made: Expectation) -> bool:
+    """Is it the commonest one, texts of a kind and nothing else, so that there is nothing to read? A harness makes many."""
+    return (
+        made.kind in _TEXT_KINDS
+        and made.scorer is None
+        and not (made.options or made.tags or made.escalate)
+        and made.hooks is None
+        and made.dimension is None
+        and made.weight == 1.0
+        and made.match in ("any", "all")
+        and len(made.values) > 0
+        and all(type(text) is str and _is_usable(text) for text in (made.id, *made.values))
+    )
 
 
 def _hooks_of(made: Expectation) -> dict[str, Any]:
