@@ -52,6 +52,6 @@ class SampledScore:
     open: int
     """Those that were drawn and have no verdict: counted both ways, as failed and as passed."""
     total: int
-    """Expectations that only the judge can settle, early verdicts of a certificate included."""
+    """Expectations that the judge has the last word on, early verdicts of a certificate included."""
     mode: Literal["estimate", "decide"] = "estimate"
     """Was everything spent on the score, or most of it on single cases?"""

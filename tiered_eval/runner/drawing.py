@@ -241,8 +241,10 @@ class Drawing:
         rows.add_strata([[id for id in stratum if id in rows.drawn] for stratum in self._strata], self._units)
         rows.add_early(self._in_turn())
         rows.add_lost(self._accounts.lost)
-        figure = estimate(rows.plan(), rows.answers)
         is_blind = rows.lacks_answers
+        if is_blind and not self._is_short:
+            return None  # only audits are missing: an outage, or calls are off
+        figure = estimate(rows.plan(), rows.answers)
         return SampledScore(
             estimate=None if is_blind else figure.estimate,
             low=figure.low if not is_blind else rows.least,
