@@ -68,6 +68,7 @@ SHARED_PACKAGES = {"click", "numpy", "re2", "referencing", "regex", "rich", "yam
 """Foreign packages that several modules may know: none of them reaches the network, and none decides anything."""
 ENDS_OF_THE_UNFORESEEN = {
     "tiered_eval.cli.app",
+    "tiered_eval.mutate.tries",
     "tiered_eval.runner.evaluator",
     "tiered_eval.runner.planning",
     "tiered_eval.suite.python_reader",

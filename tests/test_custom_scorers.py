@@ -18,6 +18,7 @@ import pytest
 from tiered_eval import Case, Evaluator, Expectation, RunConfig, Verdict, evaluate_sync, load_suite, scorer
 from tiered_eval.cli.app import run_app
 from tiered_eval.errors import ConfigError, SuiteError
+from tiered_eval.mutate import mutate_suite
 from tiered_eval.records import Outcome
 from tiered_eval.runner import plan
 from tiered_eval.scorers.base import Services
@@ -939,6 +940,17 @@ def test_a_case_made_in_code_is_read_at_every_door(door: str, wrong: Expectation
 
     with pytest.raises(SuiteError, match=rule):
         measure()
+
+
+def test_a_scorer_that_raises_ends_no_search_for_weak_spots(tmp_path: Path):
+    """It is called with responses that it never expected."""
+    path = write(
+        tmp_path, "[{must-contain: x, scorer: raises}, {must-contain: x, scorer: leaves}]", response="x"
+    )
+
+    done = mutate_suite(load_suite(path, scorers={"raises": raises, "leaves": leaves}))
+
+    assert done.problems == ()
 
 
 # From the command line

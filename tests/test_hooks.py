@@ -15,6 +15,9 @@ import pytest
 from tiered_eval import Case, Evaluator, Expectation, RunConfig, Verdict, evaluate_sync, load_suite
 from tiered_eval.errors import SuiteError
 from tiered_eval.keys import recording_key
+from tiered_eval.mutate import mutate_suite
+from tiered_eval.people import item_of
+from tiered_eval.people.store import Judgement, PeopleStore
 from tiered_eval.profiles import load_profile
 from tiered_eval.records import Outcome
 from tiered_eval.runner import plan
@@ -351,3 +354,76 @@ def test_a_plan_runs_the_hooks_before_the_free_checks(tmp_path: Path):
     made = plan(load_suite(write(tmp_path, text), allow_code=True))
 
     assert (made.by_scorer, made.to_judge_most) == ({"post_process": 1}, 0)
+
+
+def test_questions_on_two_texts_of_one_response_share_no_call(tmp_path: Path):
+    """A pack shows a judge one text, and it is another one behind a hook."""
+    text = """
+        judge: [openai:gpt-6-luna]
+        cases:
+          - id: a
+            response: please
+            expect:
+              - requirement: Is kind
+              - requirement: Is short
+              - requirement: {value: Is loud, post_process: shout}
+              - requirement: {value: Is clear, post_process: shout}
+        """
+    path = write(tmp_path, text)
+    bare = write(tmp_path / "bare", text.replace(", post_process: shout", ""))
+
+    made = plan(load_suite(path, allow_code=True))
+
+    assert made.to_judge_most == 2
+    assert plan(load_suite(bare, allow_code=True)).to_judge_most == 1
+
+
+def test_people_see_the_response_as_it_came_and_their_verdict_counts(tmp_path: Path):
+    """The sheet has what the suite has, and what they say of that is found behind the hook."""
+    text = "post_process: shout\ncases:\n  - {id: a, response: please, expect: [manual: Is kind]}\n"
+    suite = load_suite(write(tmp_path, text), allow_code=True)
+    [case] = suite.cases
+    item = item_of(case, case.expectations[0])
+    store = PeopleStore(tmp_path / "home")
+    store.add_items([item])
+    store.add([Judgement(id=item.id, verdict="pass", by="me")])
+
+    report = evaluate_sync(suite, RunConfig(home=tmp_path / "home", mode="offline"))
+
+    assert item.response == "please"
+    assert report.counts.passed == 1
+
+
+# Weak spots
+
+
+def test_weak_spots_are_looked_for_in_the_text_that_the_hook_made(tmp_path: Path):
+    """A mutant is made where the check found what it looked for, and that is a place in that text."""
+    text = """
+        post_process: HOOK
+        cases:
+          - id: a
+            response: "<think>Perhaps 30 days?</think> It takes 45 days."
+            expect:
+              - must-contain: {value: 45, unit: days}
+              - {kind: must-contain, scorer: regex, value: "4"}
+        """
+    plain = text.replace("<think>Perhaps 30 days?</think> ", "").replace("post_process: HOOK", "")
+    hooked = load_suite(write(tmp_path, text.replace("HOOK", "strip_thoughts")), allow_code=True)
+    bare = load_suite(write(tmp_path / "bare", plain), allow_code=True)
+
+    found, wanted = mutate_suite(hooked), mutate_suite(bare)
+
+    assert found.tried == wanted.tried == 2
+    assert [problem.message for problem in found.problems] == [problem.message for problem in wanted.problems]
+    assert len(found.problems) == 1
+
+
+@pytest.mark.parametrize("hook", ["broken", "leaves", "needs_json", "forgets"])
+def test_what_a_hook_keeps_from_its_checks_has_no_weak_spots(tmp_path: Path, hook: str):
+    """It decides or fails, so there is nothing to try; and nothing ends the command."""
+    text = f"post_process: {hook}\ncases:\n  - {{id: a, response: x, expect: [must-contain: x]}}\n"
+
+    done = mutate_suite(load_suite(write(tmp_path, text), allow_code=True))
+
+    assert (done.tried, done.untried, done.problems) == (0, 1, ())

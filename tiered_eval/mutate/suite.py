@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.errors import Problem
-from tiered_eval.mutate.tries import Passed, Trial
+from tiered_eval.mutate.tries import Passed, Trial, find_shown
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, Expectation, Suite
 from tiered_eval.runner.checks import Checker
 from tiered_eval.scorers import load_scorer
+from tiered_eval.text.subject import Subject
 
 __all__ = ["RULE", "Mutation", "mutate_suite"]
 
@@ -107,17 +108,22 @@ def _sample(cases: Iterable[Case], seed: int) -> list[Case]:
 def _try_case(case: Case, checker: Checker, others: Sequence[Case], done: _Tried) -> None:
     strangers = [other for other in others if _is_stranger(other, case)]
     trials: dict[tuple[str, ...], Trial] = {}
+    subject = Subject(case)
     for expectation in case.expectations:
+        shown = find_shown(expectation, subject)
+        if shown is None:
+            done.untried += 1
+            continue
         # A case that expects the same says so rightly: its response is no mutant for this expectation.
         texts = tuple(other.response for other in strangers if not _expects(other, expectation))
-        trial = trials.get(texts)
+        trial = trials.get((shown.response, *texts))
         if trial is None:
-            trial = trials[texts] = Trial(case, checker, texts)
+            trial = trials[shown.response, *texts] = Trial(shown, checker, texts)
         if not trial.can_try(expectation):
             done.untried += 1
             continue
         done.tried += 1
-        passed = list(trial.passed_by(expectation))
+        passed = list(trial.passed_by(replace(expectation, hooks=None) if expectation.hooks else expectation))
         if passed:
             done.problems.append(_problem(case, expectation, passed))
     done.mutants += sum(trial.made for trial in trials.values())

@@ -13,17 +13,17 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from tiered_eval.errors import TieredEvalError
 from tiered_eval.mutate import mutants
 from tiered_eval.mutate.fields import field_mutants
 from tiered_eval.mutate.mutants import Mutant
 from tiered_eval.mutate.statements import as_text, outright, traps_said
 from tiered_eval.records import Case, Expectation, Verdict
 from tiered_eval.runner.checks import Checker
+from tiered_eval.runner.hooks import processed
 from tiered_eval.text.sentences import split_sentences
 from tiered_eval.text.subject import Subject
 
-__all__ = ["Passed", "Trial"]
+__all__ = ["Passed", "Trial", "find_shown"]
 
 LONGEST_RESPONSE = 20_000
 """Characters of a response that are spoilt as a whole; each of its mutants is read anew."""
@@ -50,6 +50,15 @@ class _Base(NamedTuple):
     start: int
     end: int
     scorer: str
+
+
+def find_shown(expectation: Expectation, subject: Subject) -> Case | None:
+    """The case as its checks see it, behind a hook; None where the hook decides or fails, so that there is nothing to try."""
+    try:
+        shown = processed(expectation, subject)
+    except (Exception, SystemExit):  # noqa: BLE001  # whatever the user's hook does: a run says why
+        return None
+    return shown.case if isinstance(shown, Subject) else None
 
 
 class Trial:
@@ -89,7 +98,7 @@ class Trial:
         """What the free checks say; None where they leave it open or cannot look."""
         try:
             made = self._checker.begin(expectation, subject)
-        except TieredEvalError:
+        except (Exception, SystemExit):  # noqa: BLE001  # ours or the user's own scorer: a run says why
             return None
         return made if isinstance(made, Verdict) else None
 
