@@ -131,7 +131,7 @@ async def test_an_infinite_loop_is_ended(any_kind: Isolation):
     """At the limit on time, with all it had started."""
     began = time.monotonic()
 
-    ran = await python("while True: pass", any_kind, Limits(wall_s=0.5))
+    ran = await python("while True: pass", any_kind, Limits(wall_s=0.3))
 
     assert (ran.stopped, ran.exit_status) == ("time", None)
     assert time.monotonic() - began < 15
@@ -141,7 +141,7 @@ async def test_sleeping_is_no_way_round_it(any_kind: Isolation):
     """The limit is on the wall clock, and signals that can be ignored are not what ends it."""
     code = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(9)"
 
-    assert (await python(code, any_kind, Limits(wall_s=0.5))).stopped == "time"
+    assert (await python(code, any_kind, Limits(wall_s=0.3))).stopped == "time"
 
 
 async def test_processor_time_is_limited(any_kind: Isolation):
@@ -175,7 +175,7 @@ async def test_a_bomb_that_never_rests_is_ended_whole(kind: Isolation):
     mark = f"bomb-{os.getpid()}-{kind}"
     code = f"import os, sys\nos.execv(sys.executable, [sys.executable, '-c', 'import os\\nwhile True:\\n  try: os.fork()\\n  except OSError: pass', {mark!r}])"
 
-    ran = await python(code, kind, Limits(wall_s=1.0, processes=24))
+    ran = await python(code, kind, Limits(wall_s=0.4, processes=24))
 
     assert ran.stopped == "time"
     assert alive(mark) == []

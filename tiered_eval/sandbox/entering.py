@@ -6,19 +6,19 @@ are ours to make: the system read-only, a fresh ``/proc``, a few devices, and on
 Root needs the user namespace for bubblewrap too. The kernel lets root have any number of processes, also in a box, so the
 program must be somebody else; only root itself can set that up.
 
-Run as ``python -I -S -c SOURCE ORDER``, which is JSON.
+Run as ``python -I -S -c SOURCE ORDER``, which is by ``marshal``, in hexadecimal.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import json
+import marshal
 import os
-import platform
-import signal
 import sys
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False  # loading `typing`, or `json`, would take longer than all that is done here
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 NEW_MOUNTS, NEW_NAMES, NEW_IPC, NEW_USERS, NEW_PROCESSES, NEW_NETWORK = (
     0x00020000,
@@ -31,6 +31,7 @@ NEW_MOUNTS, NEW_NAMES, NEW_IPC, NEW_USERS, NEW_PROCESSES, NEW_NETWORK = (
 NO_SUID, NO_DEVICES, NO_EXECUTION, BIND, RECURSIVE, PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
 DETACH = 2
 DIE_WITH_PARENT = 1
+SIGKILL = 9
 MOUNT_SETATTR, AT_RECURSIVE, ATTR_READ_ONLY, ATTR_NO_SUID = 442, 0x8000, 1, 2
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41, "riscv64": 41, "ppc64le": 203, "s390x": 217}
 DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -44,14 +45,14 @@ def main(order: dict[str, Any]) -> NoReturn:
     others = NEW_MOUNTS | NEW_NAMES | NEW_IPC | NEW_PROCESSES | NEW_NETWORK
     is_bubblewrap = order["kind"] == "bubblewrap"
     _enter_users(NEW_USERS | (0 if is_bubblewrap else others), order["user"], is_root)
-    _LIBC.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    _LIBC.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)
     with open("/proc/sys/user/max_user_namespaces", "w", encoding="ascii") as file:
         file.write("0")  # none inside of this one
     if is_bubblewrap:
         os.execv(order["argv"][0], order["argv"])
     child = os.fork()
     if child == 0:
-        _LIBC.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        _LIBC.prctl(DIE_WITH_PARENT, SIGKILL, 0, 0, 0)
         _make_root(order)
         os.execv(order["argv"][0], order["argv"])
     _, status = os.waitpid(child, 0)
@@ -108,9 +109,8 @@ def _make_root(order: dict[str, Any]) -> None:
         os.makedirs(os.path.dirname(f"/new{name}"), exist_ok=True)
         os.symlink(target, f"/new{name}")
     _folder("/new/proc")
-    with contextlib.suppress(PermissionError):
-        # Forbidden in a container whose own is covered in part; few programs miss it.
-        _mount("proc", "/new/proc", "proc", NO_SUID | NO_DEVICES | NO_EXECUTION)
+    if not _may_mount("proc", "/new/proc", "proc", NO_SUID | NO_DEVICES | NO_EXECUTION):
+        os.rmdir("/new/proc")  # forbidden in a container whose own is covered in part; few programs miss it
     for folder in (order["folder"], "/dev/shm"):
         _folder(f"/new{folder}")
         options = f"mode=1777,size={order['folder_bytes']},nr_inodes=10000"
@@ -177,10 +177,18 @@ def _mount(source: str, target: str, kind: str | None, flags: int, options: str 
     )
 
 
+def _may_mount(source: str, target: str, kind: str, flags: int) -> bool:
+    try:
+        _mount(source, target, kind, flags)
+    except PermissionError:
+        return False
+    return True
+
+
 def _pivot(new: str, old: str) -> None:
-    number = PIVOT_ROOT.get(platform.machine())
+    number = PIVOT_ROOT.get(os.uname().machine)
     if number is None:
-        raise OSError(f"the namespaces of {platform.machine()} are not known here; install bubblewrap")
+        raise OSError(f"the namespaces of {os.uname().machine} are not known here; install bubblewrap")
     _call("syscall", ctypes.c_long(number), new.encode(), old.encode())
 
 
@@ -192,7 +200,7 @@ def _call(name: str, *arguments: Any) -> None:
 
 if __name__ == "__main__":
     try:
-        main(json.loads(sys.argv[1]))
+        main(marshal.loads(bytes.fromhex(sys.argv[1])))
     except OSError as fault:
         sys.stderr.write(f"{fault}\n")
         os._exit(COULD_NOT_START)

@@ -3,21 +3,23 @@
 The one idea: it is process 1 of the box, so that whatever the program leaves behind dies with it. It cannot be traced,
 and holds nothing that the program may not know.
 
-Run as ``python -I -S -c SOURCE SPEC STATUS LIFELINE``, three file descriptors: the order as JSON; where ``ok`` is written
+Run as ``python -I -S -c SOURCE SPEC STATUS LIFELINE``, three file descriptors: the order, by ``marshal``; where ``ok`` is written
 just before the program starts, or else why the box could not be made; and one that ends when whoever made the box does.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import json
+import marshal
 import os
 import resource
 import select
 import signal
 import sys
-from typing import Any
+
+TYPE_CHECKING = False  # loading `typing`, or `json`, would take longer than all that is done here
+if TYPE_CHECKING:
+    from typing import Any
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 4, 36, 38
 CAPABILITIES_V3 = 0x20080522
@@ -27,8 +29,8 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 def main(spec_fd: int, status_fd: int, lifeline: int) -> int:
     """Start the program of the order, and wait for its end; its exit status, or 128 and its signal."""
-    with os.fdopen(spec_fd, encoding="utf-8") as file:
-        spec = json.load(file)
+    with os.fdopen(spec_fd, "rb") as file:
+        spec = marshal.load(file)
     try:
         if os.getpid() != 1:
             _prctl(PR_SET_CHILD_SUBREAPER, 1)  # without a box of its own, what is left behind comes here
@@ -160,8 +162,10 @@ def _end_all_below(process: int) -> None:
 def _kill_tree(process: int) -> None:
     for child in _children(process):
         _kill_tree(child)
-    with contextlib.suppress(ProcessLookupError):
+    try:
         os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return
 
 
 def _children(process: int) -> list[int]:

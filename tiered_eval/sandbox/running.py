@@ -52,7 +52,7 @@ async def run(
     with ExitStack() as stack:
         folder = FOLDER if isolation != "none" else stack.enter_context(tempfile.TemporaryDirectory())
         spec = stack.enter_context(tempfile.TemporaryFile())
-        spec.write(order_for(argv, files, limits, isolation, folder).encode())
+        spec.write(order_for(argv, files, limits, isolation, folder))
         spec.seek(0)
         status, status_inside = os.pipe()
         lifeline_inside, lifeline = os.pipe()

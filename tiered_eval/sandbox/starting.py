@@ -5,7 +5,7 @@ The one idea: whatever the kind, the same program (``inside``) is process 1 of t
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import platform
 import re
@@ -58,10 +58,10 @@ _HERE = Path(__file__).parent
 
 def order_for(
     argv: Sequence[str], files: Mapping[str, str], limits: Limits, kind: Isolation, folder: str
-) -> str:
-    """What ``inside`` is to do, as JSON."""
+) -> bytes:
+    """What ``inside`` is to do."""
     is_shut_in = kind != "none"
-    return json.dumps(
+    return marshal.dumps(
         {
             "argv": list(argv),
             "files": dict(files),
@@ -98,7 +98,7 @@ def command_for(kind: Isolation, limits: Limits, descriptors: Sequence[int]) -> 
         "folder": FOLDER,
         "folder_bytes": limits.folder_bytes,
     }
-    return [sys.executable, "-I", "-S", "-c", _source("entering"), json.dumps(order)]
+    return [sys.executable, "-I", "-S", "-c", _source("entering"), marshal.dumps(order).hex()]
 
 
 def _bubblewrap(limits: Limits, *, is_root: bool) -> list[str]:

@@ -127,9 +127,7 @@ async def _run_calls(job: Job, calls: Sequence[Call]) -> list[Tested]:
         for call in calls
     ]
     ran = await _run_python(job, "serving", "serve_calls", "\n".join(map(json.dumps, requests)), job.limits)
-    answers = _answers(ran.stdout)
-    if not answers:
-        raise_if_unready(ran, job.limits)
+    answers = _answers(ran)
     if not answers or "raised" in answers[0]:
         why = _raised(answers[0]["raised"]) if answers else _how_it_ended(ran, job.limits)
         return [Tested(str(call), "failed", f"the code could not be loaded: {why}") for call in calls]
@@ -156,7 +154,14 @@ def _compared(call: Call, answer: Mapping[str, Any] | None, ended: str, closenes
     if call.raises is None and _agree(found, call.expected, closeness):
         return Tested(name, "passed")
     wanted = f"{call.raises} to be raised" if call.raises is not None else repr(call.expected)
-    return Tested(name, "failed", f"it returned {found!r:.{_SHOWN}}, expected {wanted:.{_SHOWN}}")
+    return Tested(name, "failed", f"it returned {_shown(found)}, expected {wanted:.{_SHOWN}}")
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)[:_SHOWN]
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "a very long number"
 
 
 def _agree(found: Any, wanted: Any, closeness: Closeness) -> bool:
@@ -220,9 +225,8 @@ async def _run_assertions(job: Job, text: str, nonce: str) -> list[Tested]:
     order = {"nonce": nonce, "tests": text, "function": job.function, "seconds": seconds}
     limits = replace(job.limits, wall_s=seconds + _REPORT_S)
     ran = await _run_python(job, "asserting", "main", json.dumps(order), limits)
-    report = next((one for one in _answers(ran.stdout) if one.get("nonce") == nonce), None)
+    report = next((one for one in _answers(ran) if one.get("nonce") == nonce), None)
     if report is None:
-        raise_if_unready(ran, limits)
         return [Tested("all tests", "failed", f"the code ended the tests: {_how_it_ended(ran, limits)}")]
     if "broken" in report:
         raise ConfigError(f"the tests cannot be run: {report['broken']}")
@@ -264,18 +268,20 @@ def _programs() -> Mapping[str, str]:
     return {**dict.fromkeys(empty, ""), **parts}
 
 
-def raise_if_unready(ran: Ran, limits: Limits) -> None:
-    """Blame no response for a box in which our own program could not start.
+def _answers(ran: Ran) -> list[dict[str, Any]]:
+    """What our program in the box said; blames no response for a box in which it could not begin.
 
     Raises:
-        SandboxError: it ended with a fault of its own.
+        SandboxError: it did not begin.
     """
-    said = ran.stderr.decode("utf-8", errors="replace")
-    if ran.exit_status == 1 and "tiered_eval" in said and "solution" not in said:
-        raise SandboxError(f"the tests could not be started in the sandbox: {said.strip()[-_SHOWN:]}")
+    messages = _messages(ran.stdout)
+    if not messages or messages[0] != {"ready": True}:
+        said = ran.stderr.decode("utf-8", errors="replace").strip() or "it was not ready in time"
+        raise SandboxError(f"the tests could not be started in the sandbox: {said[-_SHOWN:]}")
+    return messages[1:]
 
 
-def _answers(printed: bytes) -> list[dict[str, Any]]:
+def _messages(printed: bytes) -> list[dict[str, Any]]:
     """The lines that are messages."""
     found = []
     for line in printed.splitlines():

@@ -9,22 +9,26 @@ A request is a line such as ``{"do": "call", "with": [object, arguments ...], "n
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
-import inspect
 import operator
 import os
 import sys
+import types
 from collections.abc import Callable
 from typing import IO, Any
 
 from tiered_eval.scorers.code.values import decode, encode, read_line, to_line
 
-__all__ = ["SHOWN", "Server", "serve_calls"]
+__all__ = ["READY", "SHOWN", "Server", "serve_calls"]
 
 SHOWN = 300
 """Characters of an exception's text, or of an object's, that are told."""
 
+READY = {"ready": True}
+"""Said before the code is loaded: what goes wrong later is the code's doing."""
+
+COROUTINE = 0x80
+"""Marks the code of ``async def`` (CO_COROUTINE of module ``inspect``, which takes long to load)."""
 _BINARY = (
     "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift "
     "eq ne lt le gt ge getitem delitem contains".split()
@@ -53,7 +57,7 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "enter": lambda manager: type(manager).__enter__(manager),
     "exit": lambda manager: type(manager).__exit__(manager, None, None, None),
     "call": lambda function, *arguments, **named: function(*arguments, **named),
-    "wait": lambda function, *arguments, **named: asyncio.run(function(*arguments, **named)),
+    "wait": lambda function, *arguments, **named: _run_to_end(function(*arguments, **named)),
 }
 _DOES: dict[str, Callable[..., Any]] = {**{name: getattr(operator, name) for name in _BINARY}, **_OTHERS}
 _MUTABLE = (list, dict, set, bytearray)
@@ -112,9 +116,9 @@ class Server:
 
     def _kind(self, value: object) -> dict[str, Any]:
         """What stands for a name of the module."""
-        if inspect.ismodule(value):
+        if isinstance(value, types.ModuleType):
             return {"kind": "module", "name": value.__name__}
-        if inspect.iscoroutinefunction(value):
+        if isinstance(value, types.FunctionType) and value.__code__.co_flags & COROUTINE:
             return {"kind": "coroutine"}
         if isinstance(value, type) and issubclass(value, BaseException):
             return {"kind": "exception", **_family(value)}
@@ -151,6 +155,12 @@ class Server:
         return call_back
 
 
+def _run_to_end(coroutine: Any) -> Any:
+    import asyncio  # takes longer to load than all the rest
+
+    return asyncio.run(coroutine)
+
+
 def told(fault: BaseException) -> dict[str, Any]:
     """An exception: its name, those of its families, and what it says."""
     try:
@@ -174,6 +184,7 @@ def serve_calls(path: str) -> None:
     with os.fdopen(os.dup(0), "rb") as requests:
         lines = requests.read().splitlines()
     server = Server(requests, answers)
+    server._say(READY)
     loaded = server.load(path)
     server._say(loaded)
     for line in lines if "names" in loaded else ():

@@ -41,6 +41,7 @@ class Taken:
 
 def take_code(text: str, language: str, blocks: str) -> Taken:
     """The code of ``text``: of its ``first``, its ``last`` or ``all`` of its blocks."""
+    text = text.replace("\r\n", "\n")
     found = [(match["tag"].lower(), _dedented(match)) for match in _FENCE.finditer(text)]
     names = _NAMES.get(language, (language,))
     of_language = [code for tag, code in found if tag in names] or [code for tag, code in found if not tag]
@@ -75,7 +76,7 @@ def _has_statements(text: str) -> bool:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return (
-            re.search(r"^(?:def|class|import|from|for|while|if|print\()\b?.*[:()]", text, re.MULTILINE)
+            re.search(r"^(?:def|class|import|from|for|while|if|print)\b.*[:()]", text, re.MULTILINE)
             is not None
         )
     return any(not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Name)) for node in body)

@@ -7,10 +7,10 @@ those stays where it is, and only its number travels.
 from __future__ import annotations
 
 import datetime
+import importlib
 import json
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 __all__ = ["Refer", "Resolve", "decode", "encode", "read_line", "to_line"]
@@ -27,7 +27,7 @@ _SIMPLE: dict[str, Callable[[str], Any]] = {
     "bytearray": bytearray.fromhex,
     "complex": complex,
     "decimal": Decimal,
-    "fraction": Fraction,
+    "fraction": lambda text: importlib.import_module("fractions").Fraction(text),
     "date": datetime.date.fromisoformat,
     "datetime": datetime.datetime.fromisoformat,
     "time": datetime.time.fromisoformat,
@@ -71,7 +71,7 @@ def _as_text(value: Any) -> dict[str, Any] | None:
     kind = type(value)
     if kind in (bytes, bytearray):
         return {"is": kind.__name__, "as": value.hex()}
-    if kind in (complex, Decimal, Fraction):
+    if kind in (complex, Decimal) or (kind.__module__, kind.__name__) == ("fractions", "Fraction"):
         return {"is": kind.__name__.lower(), "as": str(value)}
     if kind in (datetime.date, datetime.datetime, datetime.time):
         return {"is": kind.__name__, "as": value.isoformat()}
