@@ -101,6 +101,8 @@ class ScriptedServices:
     def spend(self, *, avoided_pico: int | None) -> Spend:
         return Spend(calls=len(self.asked))
 
+    def leave(self) -> None: ...
+
     def open_at_once(self, tier: str) -> int:
         return self._at_once
 

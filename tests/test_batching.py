@@ -9,7 +9,7 @@ import pytest
 
 from tiered_eval.batching import EmbeddingBatcher
 from tiered_eval.cache import MemoryStore
-from tiered_eval.errors import ConfigError, ProviderUnavailable
+from tiered_eval.errors import ConfigError, Interrupted, ProviderUnavailable
 
 
 class Letters:
@@ -256,6 +256,37 @@ async def test_leaving_ends_the_waiting_and_the_embedder():
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert embedder.is_closed
+
+
+async def test_who_waits_for_this_machine_is_let_go_at_once():
+    """When the run is told to end, neither a running batch nor a full queue holds anybody up."""
+    embedder = Letters(max_batch=2)
+    embedder.is_local = True  # type: ignore[attr-defined]  # as ThreadEmbedder says
+    embedder.gate.clear()
+    async with EmbeddingBatcher(embedder, window_s=0, max_waiting=2) as batcher:
+        waiting = [asyncio.create_task(batcher.embed([text])) for text in "abcdefgh"]
+        await embedder.begun.wait()
+
+        batcher.leave()
+        ended = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), timeout=5)
+        with pytest.raises(Interrupted):
+            await batcher.embed(["z"])
+
+    assert {type(error) for error in ended} == {Interrupted}
+
+
+async def test_what_is_paid_for_is_waited_for():
+    """A call to a vendor goes on after the run was told to end."""
+    embedder = Letters()
+    embedder.gate.clear()
+    async with EmbeddingBatcher(embedder, window_s=0) as batcher:
+        waiting = asyncio.create_task(batcher.embed(["a"]))
+        await embedder.begun.wait()
+
+        batcher.leave()
+        embedder.gate.set()
+
+        assert len(await waiting) == 1
 
 
 async def test_a_closed_batcher_refuses():

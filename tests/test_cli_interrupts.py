@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 from report_samples import sample_report
@@ -33,6 +36,40 @@ async def test_the_second_signal_ends_the_process():
         signal.raise_signal(signal.SIGTERM)
 
     assert ended == [143]
+
+
+async def test_a_busy_local_embedder_holds_up_nobody(tmp_path: Path):
+    """A model of this machine that works for a minute is left: the report is there at once, and so is the exit code."""
+    (tmp_path / "slow.py").write_text(
+        "import sys, time\n"
+        "def embed(texts):\n"
+        "    print('begun', file=sys.stderr, flush=True)\n"
+        "    time.sleep(60)\n"
+        "    return [[1.0] for _ in texts]\n"
+    )
+    (tmp_path / "suite.yaml").write_text(
+        "name: slow\n"
+        "cases: [{id: a, response: 'The fee is waived for members.', "
+        "expect: [{must-contain: 'Members are exempt from the annual charge'}]}]\n"
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tiered_eval", "run", "suite.yaml", "-q", "--embedder", "python:slow:embed"),
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stderr is not None
+        assert await asyncio.wait_for(process.stderr.readline(), timeout=40) == b"begun\n"
+        process.send_signal(signal.SIGINT)
+        out, err = await asyncio.wait_for(process.communicate(), timeout=20)
+    finally:
+        if process.returncode is None:
+            process.kill()
+
+    assert process.returncode == 130, err.decode()
+    assert b"1 not judged" in out
 
 
 async def test_the_handlers_of_before_come_back():

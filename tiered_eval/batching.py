@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, TypeAlias
 
-from tiered_eval.errors import ConfigError
+from tiered_eval.errors import ConfigError, Interrupted
 from tiered_eval.providers.embedders.base import Embedder
 
 __all__ = ["BatchingStatistics", "EmbeddingBatcher", "VectorStore"]
@@ -36,6 +36,7 @@ MAX_WAITING = 8192
 BATCHES_A_TURN = 16
 KEPT_IN_MEMORY = 4096
 """Vectors of the texts asked for last: several expectations look at one response."""
+_LEFT = "the run was told to end before the text was embedded"
 MAX_CHARACTERS = 8000
 """A longer text is cut: embedders read the beginning only, and a server would refuse it."""
 
@@ -99,6 +100,7 @@ class EmbeddingBatcher:
         self._enough = asyncio.Event()
         self._room = asyncio.Condition()
         self._worker: asyncio.Task[None] | None = None
+        self._is_left = False
         self._dimensions: int | None = None  # of the first vector that was seen
         self._asked = self._embedded = self._from_store = self._batches = 0
 
@@ -129,12 +131,31 @@ class EmbeddingBatcher:
         self._taken.clear()
         await self._embedder.aclose()
 
+    def leave(self) -> None:
+        """Drop what waits, where it is made on this machine: whoever asked is told so, and not kept waiting.
+
+        What is paid for goes on; it is worth its few seconds.
+        """
+        if not getattr(self._embedder, "is_local", False) or self._worker is None:
+            return
+        self._is_left = True
+        self._worker.cancel()
+        for wanted in (*self._waiting.values(), *self._taken.values()):
+            if not wanted.vector.done():
+                wanted.vector.set_exception(Interrupted(_LEFT))
+                wanted.vector.exception()  # seen, as in _fail
+        self._waiting.clear()
+        self._taken.clear()
+
     async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
         """One unit vector a text, in their order.
 
         Raises:
+            Interrupted: the batcher was left.
             Whatever the embedder raised for the batch that one of the texts was in.
         """
+        if self._is_left:
+            raise Interrupted(_LEFT)
         if self._worker is None or self._worker.done():
             raise ConfigError("the embedding batcher is not open")
         cut = [text[:MAX_CHARACTERS] for text in texts]
@@ -159,6 +180,8 @@ class EmbeddingBatcher:
         if text not in self._waiting and text not in self._taken and len(self._waiting) >= self._max_waiting:
             async with self._room:
                 await self._room.wait_for(lambda: len(self._waiting) < self._max_waiting)
+        if self._is_left:
+            raise Interrupted(_LEFT)
         one = self._waiting.get(text) or self._taken.get(text)
         if one is None:
             one = self._waiting[text] = _Wanted(asyncio.get_running_loop().create_future())
@@ -177,18 +200,24 @@ class EmbeddingBatcher:
 
     async def _work(self) -> None:
         """Take what waits, for ever; cancelled when the batcher ends."""
-        while True:
-            await self._arrived.wait()
-            await self._company()
-            most = self._embedder.max_batch * BATCHES_A_TURN
-            for text in list(self._waiting)[:most]:
-                self._taken[text] = self._waiting.pop(text)
-            if not self._waiting:
-                self._arrived.clear()
-            self._enough.clear()
-            async with self._room:
-                self._room.notify_all()
-            await self._turn()
+        try:
+            while True:
+                await self._arrived.wait()
+                await self._company()
+                most = self._embedder.max_batch * BATCHES_A_TURN
+                for text in list(self._waiting)[:most]:
+                    self._taken[text] = self._waiting.pop(text)
+                if not self._waiting:
+                    self._arrived.clear()
+                self._enough.clear()
+                await self._let_in()
+                await self._turn()
+        finally:
+            await self._let_in()
+
+    async def _let_in(self) -> None:
+        async with self._room:
+            self._room.notify_all()
 
     async def _turn(self) -> None:
         """Settle what was taken; a store that breaks fails these askers and not the worker."""

@@ -22,6 +22,7 @@ __all__ = [
     "CutShort",
     "DeadlineReached",
     "EmbedderMissing",
+    "Interrupted",
     "JudgeMissing",
     "LedgerError",
     "ModelRefused",
@@ -108,6 +109,10 @@ class EmbedderMissing(ConfigError):
 
 class JudgeMissing(ConfigError):
     """No judge model is configured, so what needs judgement stays not judged."""
+
+
+class Interrupted(TieredEvalError):
+    """Work of this machine that was dropped because the run was told to end; it can be done again at no cost."""
 
 
 class CutShort(TieredEvalError):

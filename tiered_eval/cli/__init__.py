@@ -20,4 +20,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = run_app(arguments)
     except KeyboardInterrupt:  # while the commands were being imported
         code = 130
+    if code in (130, 143):
+        _end_now(code)
     sys.exit(code)
+
+
+def _end_now(code: int) -> None:
+    """End without waiting for a thread that a local embedder still works in; all that matters is on disk by now."""
+    import os
+    import threading
+
+    others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
+    if any(not thread.daemon for thread in others):
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)

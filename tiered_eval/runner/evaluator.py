@@ -28,6 +28,7 @@ from tiered_eval.errors import (
     CutShort,
     DeadlineReached,
     EmbedderMissing,
+    Interrupted,
     JudgeMissing,
     NotKept,
 )
@@ -56,6 +57,7 @@ _PASSED_OVER: Mapping[type[Exception], Leftover] = {
     NotKept: "no-judge",
     BudgetExceeded: "budget",
     DeadlineReached: "deadline",
+    Interrupted: "interrupted",
 }
 """A step that cannot be made by design is passed over; the reason stays with the expectation if nothing settles it."""
 

@@ -78,6 +78,9 @@ class RecordingServices:
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         return await self._services.embed(texts)
 
+    def leave(self) -> None:
+        self._services.leave()
+
     @property
     def embedder_id(self) -> str | None:
         return self._services.embedder_id

@@ -297,6 +297,8 @@ class _Run:
         async def watch() -> None:
             await stop.wait()
             self._evaluator.stop("interrupted")
+            if self._evaluator.services is not None:
+                self._evaluator.services.leave()
             await asyncio.sleep(GRACE_S)
             await self._evaluator.abandon()
 

@@ -97,6 +97,10 @@ class RunServices(Services, Protocol):
         """Expectations of a tier that may wait for its model at once."""
         ...
 
+    def leave(self) -> None:
+        """Drop the work of this machine that is under way: the run was told to end. What is paid for may end."""
+        ...
+
     async def aclose(self) -> None: ...
 
 
@@ -167,6 +171,11 @@ class LiveServices:
     def open_at_once(self, tier: Tier) -> int:
         """See :class:`RunServices`."""
         return EMBEDDING_AT_ONCE if tier == "embedding" else self._judged_at_once
+
+    def leave(self) -> None:
+        """See :class:`RunServices`."""
+        if self._batcher is not None:
+            self._batcher.leave()
 
     @property
     def spent_usd(self) -> Decimal:

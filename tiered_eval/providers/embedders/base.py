@@ -57,6 +57,8 @@ class ThreadEmbedder:
     """An embedder of this machine, in one worker thread."""
 
     parallel = 1
+    is_local = True
+    """Costs nothing but time; nobody need wait for it once a run is told to end."""
 
     def __init__(self, id: str, encode: Encode, *, thread: ThreadPoolExecutor, max_batch: int) -> None:
         self.id = id
