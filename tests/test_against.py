@@ -74,6 +74,8 @@ class Judge:
     async def ledger(self, *, make: bool) -> None:
         return None
 
+    def leave(self) -> None: ...
+
     async def aclose(self) -> None: ...
 
 
