@@ -345,7 +345,7 @@ async def test_the_cap_holds_surcharges_and_faults_included(tmp_path: Path, mode
         billed = Decimal(server.charged_pico).scaleb(-12)
 
     assert all(isinstance(end, Completed | ProviderError | BudgetExceeded) for end in ends)
-    assert spend.settled_usd <= billed <= spend.settled_usd + spend.unknown_usd
+    assert spend.settled_usd <= billed <= spend.settled_usd + spend.unknown_usd <= cap
 
 
 # ── batches ──────────────────────────────────────────────────────────────────────────────────────
