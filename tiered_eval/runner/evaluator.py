@@ -12,15 +12,13 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
 from typing import Any
 
-from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import (
     BudgetExceeded,
@@ -95,8 +93,7 @@ class Evaluator:
         self.profile_name = profile.name
         home = self.config.home
         self.certified = _certified(self.config, suite, profile)
-        shipped = suite.catalogue if suite is not None else None
-        self.catalogue = own_catalogue(scorers=self.config.scorers, base=shipped or CATALOGUE)
+        self.catalogue = own_catalogue(scorers=self.config.scorers, base=suite.catalogue if suite else None)
         self._reader = None if checker else reader_for(self.catalogue)
         self._checker = checker or Checker(
             profile,
@@ -356,12 +353,12 @@ class Evaluator:
 
     async def _feed(self, turns: Turns) -> None:
         """Let what was held back go on, in its order; cancelled when the evaluator ends."""
-        batch: deque[Job] = deque()
+        batch: Iterator[Job] = iter(())
         try:
             while True:
-                batch.extend(await turns.next_batch())
-                while batch:
-                    await self._line_up(batch.popleft())
+                batch = iter(await turns.next_batch())
+                for job in batch:
+                    await self._line_up(job)
         finally:
             for job in (*batch, *turns.drain()):
                 self._leave(job)

@@ -15,7 +15,6 @@ from decimal import Decimal
 from functools import cache, partial
 from typing import Any
 
-from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.config import Pack, RunConfig, caps_in_words
 from tiered_eval.errors import ConfigError
 from tiered_eval.people import verdicts_for
@@ -154,7 +153,7 @@ def plan(
     """
     config = (config or RunConfig()).merged_with(suite)
     people = None if config.home is None else verdicts_for(config.home)
-    catalogue = own_catalogue(scorers=config.scorers, base=suite.catalogue or CATALOGUE)
+    catalogue = own_catalogue(scorers=config.scorers, base=suite.catalogue)
     profile = profile or load_profile()
     checker = Checker(profile, partial(load_scorer, catalogue=catalogue), people=people)
     load = cache(lambda name: load_scorer(name, profile, catalogue=catalogue))

@@ -197,7 +197,10 @@ class OwnCatalogue(Catalogue):
 
 
 def own_catalogue(
-    code: SuiteCode | None = None, scorers: Mapping[str, Any] | None = None, *, base: Catalogue = CATALOGUE
+    code: SuiteCode | None = None,
+    scorers: Mapping[str, Any] | None = None,
+    *,
+    base: Catalogue | None = None,
 ) -> OwnCatalogue:
     """The table for a suite; or without ``code`` for what is made in Python, whose caller says by calling that code may run.
 
@@ -208,7 +211,7 @@ def own_catalogue(
         if not scorers:
             return base
         code = base.code
-    return OwnCatalogue(base, code or SuiteCode(None, allow_code=True), scorers)
+    return OwnCatalogue(base or CATALOGUE, code or SuiteCode(None, allow_code=True), scorers)
 
 
 def installed_scorers() -> dict[str, EntryPoint]:
