@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -40,6 +41,13 @@ from tiered_eval.records import (
     SuiteSettings,
     Usage,
     chain_in_words,
+)
+from tiered_eval.runner.stage_costs import (
+    BETWEEN,
+    CANNOT_TELL,
+    NEAR_THE_LINE,
+    NO_MAJORITY,
+    PASSING,
 )
 from tiered_eval.scorers.judge import Judge
 from tiered_eval.scorers.judging.ballots import Ballot, banded
@@ -775,3 +783,24 @@ def test_equal_chains_only_have_equal_words():
 
     assert len(set(words)) == len(chains)
     assert words[0] == ("a:b", "c:d")
+
+
+PAGE = (Path(__file__).parent.parent / "docs" / "judges.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+def test_examples_of_the_page_on_judges_load(block: str, tmp_path: Path):
+    """What the page shows is a suite, without a warning."""
+    path = tmp_path / "suite.yaml"
+    path.write_text(block, encoding="utf-8")
+
+    suite = load_suite(path)
+
+    assert suite.settings.chain
+    assert not suite.warnings
+
+
+def test_the_page_on_judges_gives_the_shares_that_plans_assume():
+    """A figure of the page that is changed in the code alone would mislead."""
+    for share in (BETWEEN, CANNOT_TELL, NO_MAJORITY, NEAR_THE_LINE, PASSING):
+        assert f"{share:.0%}".replace("%", " %") in PAGE

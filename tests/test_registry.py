@@ -173,6 +173,6 @@ async def test_provider_that_needs_preparation_gets_it(
     world = World(open_provider=lambda prefix: provider)
     vendors = Vendors(home=tmp_path, prices=PriceBook({}), world=world, concurrency=1)
 
-    await vendors.prepare("scripted")
+    await vendors.prepare("scripted:small")
 
     assert getattr(provider, "prepared", 0) == times

@@ -124,15 +124,10 @@ class RunConfig:
         if self.judges and self.chain:
             raise ConfigError("judges and chain: give one of them; plain judges are a chain of one stage")
         for fault in chain_faults(self.stages) if self.stages else ():
-            if (
-                self.chain or fault.rule != "bad-model"
-            ):  # a name alone is checked where its provider is opened
-                where = (
-                    "chain"
-                    if self.chain
-                    else "judges (stages and bands stand in the suite's judge: {chain: [...]})"
-                )
-                raise ConfigError(f"{where}: {fault}")
+            if self.chain:
+                raise ConfigError(f"chain: {fault}")
+            if not fault.is_name:  # a name alone is checked where its provider is opened
+                raise ConfigError(f"judges: {fault} (in the suite, as a stage of judge: {{chain: [...]}})")
 
     @property
     def stages(self) -> tuple[JudgeStage, ...]:

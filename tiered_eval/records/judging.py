@@ -86,10 +86,11 @@ class StageFault:
 
     stage: int | None
     """Counted from 1; None where it is the chain as a whole."""
-    rule: str
     field: str
     message: str
     fix: str
+    is_name: bool = False
+    """Is it a name that is no ``provider:model``?"""
 
     def __str__(self) -> str:
         place = "the chain" if self.stage is None else f"stage {self.stage}"
@@ -119,16 +120,15 @@ def chain_faults(chain: Sequence[JudgeStage]) -> Iterator[StageFault]:
     if not 1 <= len(chain) <= MOST_STAGES:
         yield StageFault(
             stage=None,
-            rule="bad-chain",
             field="chain",
             message=f"a chain of {len(chain)} stages",
             fix=f"give 1 to {MOST_STAGES}, cheapest first",
         )
     for number, stage in enumerate(chain, start=1):
         for field, message, fix in _stage_faults(stage, is_last=number == len(chain)):
-            rule = "bad-model" if field == "name" else "bad-chain"
-            place = ("panel" if stage.panel else "models") if field == "name" else field
-            yield StageFault(stage=number, rule=rule, field=place, message=message, fix=fix)
+            is_name = field == "name"
+            place = ("panel" if stage.panel else "models") if is_name else field
+            yield StageFault(stage=number, field=place, message=message, fix=fix, is_name=is_name)
 
 
 def _stage_faults(stage: JudgeStage, *, is_last: bool) -> Iterator[tuple[str, str, str]]:

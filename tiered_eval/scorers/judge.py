@@ -102,7 +102,7 @@ class Judge:
         if not chain:
             raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
         for fault in chain_faults(chain) if models else ():
-            if fault.rule == "bad-chain":
+            if not fault.is_name:
                 raise ConfigError(f"expectation {expectation.id!r}: models: {fault}")
         return tuple(stage.turned() for stage in chain) if expectation.negated else chain
 

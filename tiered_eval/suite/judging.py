@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from tiered_eval.records.judging import Confirm, JudgeStage, chain_faults, is_model_name
+from tiered_eval.records.judging import Confirm, JudgeStage, StageFault, chain_faults, is_model_name
 from tiered_eval.suite.options import BadValue, parse_integer, parse_number, parse_text, parse_texts
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import line_of
@@ -70,7 +70,7 @@ def _models(given: object, scope: Scope, line: int | None) -> tuple[str, ...]:
         scope.report_bad(bad, field="judge.models", line=line)
         return ()
     for fault in chain_faults((JudgeStage(models=models),)):
-        scope.report(fault.rule, fault.message, fault.fix, field="judge.models", line=line)
+        scope.report(_rule(fault), fault.message, fault.fix, field="judge.models", line=line)
     return models
 
 
@@ -90,10 +90,14 @@ def _chain(given: object, scope: Scope, line: int | None) -> tuple[JudgeStage, .
         return ()  # what is missing in a stage that cannot be read is no fault of its own
     for fault in chain_faults(stages):
         field = "judge.chain" if fault.stage is None else f"judge.chain.{fault.stage}.{fault.field}"
-        scope.report(fault.rule, fault.message, fault.fix, field=field, line=line)
+        scope.report(_rule(fault), fault.message, fault.fix, field=field, line=line)
     for number, stage in enumerate(stages, start=1):
         _warn_of_family(stage, number, scope, line)
     return stages
+
+
+def _rule(fault: StageFault) -> str:
+    return "bad-model" if fault.is_name else "bad-chain"
 
 
 def _stage(entry: object, number: int, scope: Scope, line: int | None) -> JudgeStage:
