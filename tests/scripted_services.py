@@ -52,7 +52,7 @@ class ScriptedServices:
         self.asked: list[str] = []
         """What was shown to the judge, in the order in which it arrived."""
         self._answer = answer
-        self._left = calls
+        self._calls = self._left = calls
         self._seconds = seconds
         self._at_once = at_once
         self._deadline = deadline
@@ -96,7 +96,8 @@ class ScriptedServices:
 
     @property
     def spent_usd(self) -> Decimal:
-        return Decimal(0)
+        """Of one dollar, where there is money for a number of calls."""
+        return Decimal(0) if self._calls is None else Decimal(self._calls - (self._left or 0)) / self._calls
 
     def spend(self, *, avoided_pico: int | None) -> Spend:
         return Spend(calls=len(self.asked))

@@ -33,6 +33,7 @@ from tiered_eval.errors import ConfigError
         ({"max_error_rate": float("nan")}, "a share that nothing is above"),
         ({"max_error_rate": 1.5}, "more than all"),
         ({"mode": "ofline"}, "must not go live by a slip"),
+        ({"when_short": "decid"}, "a slip must not choose for its author"),
         ({"batch": "no"}, "another slip"),
         ({"pack": "off"}, "and another"),
         ({"pack": 0}, "no question at all"),

@@ -328,3 +328,47 @@ def test_an_interrupted_run_accounts_for_what_was_held_back():
     assert report.counts.total == len(truth) + len(cases)
     assert report.leftovers["interrupted"] > 100
     assert report.exit_code == 130
+
+
+def decided_cases(report: Report) -> int:
+    return sum(result.passed is not None for result in report.results)
+
+
+def test_decide_settles_more_cases_with_the_same_money():
+    """In mode decide more cases have an answer; a case that has failed is asked no further."""
+    cases, truth = made_suite(12)
+    calls = len(truth) // 2
+
+    estimating, _ = run(scored(cases, truth, calls=calls, pack="never"))
+    deciding, services = run(scored(cases, truth, calls=calls, pack="never", when_short="decide"))
+
+    assert decided_cases(deciding) > 1.15 * decided_cases(estimating)
+    assert len(services.asked) == calls
+    assert deciding.sampled is not None
+    assert deciding.sampled.mode == "decide"
+
+
+def test_decide_keeps_a_fifth_for_the_score():
+    """What was decided is no sample, so a part of the money goes into one of the rest, and the interval holds."""
+    held = 0
+    for seed in range(20):
+        cases, truth = made_suite(seed)
+        report, _ = run(
+            scored(cases, truth, calls=len(truth) // 2, pack="never", when_short="decide", seed=seed)
+        )
+        assert report.sampled is not None
+        assert report.sampled.estimate is not None
+        held += report.sampled.low <= full_score(cases, truth) <= report.sampled.high
+
+    assert held >= 17
+
+
+def test_decide_judges_everything_where_it_can():
+    """With enough money nothing is left out: what a fail made needless is asked at the end."""
+    cases, truth = made_suite(13)
+
+    report, services = run(scored(cases, truth, calls=len(truth), when_short="decide"))
+
+    assert len(services.asked) == len(truth)
+    assert report.counts.decided == report.counts.total
+    assert report.sampled is None

@@ -26,6 +26,7 @@ __all__ = [
     "Pack",
     "PromptCache",
     "RunConfig",
+    "WhenShort",
     "caps_in_words",
     "home_for",
     "recordings_for",
@@ -55,6 +56,10 @@ PromptCache: TypeAlias = Literal["auto", "off"]
 BATCH_FROM_S = 2 * 3600.0
 """With ``auto``, a run that is given at least so long uses batches. Most of them end within an hour (vendors' pages,
 2026-11-30). A run without a deadline does not: somebody may be waiting for it."""
+
+
+WhenShort: TypeAlias = Literal["estimate", "decide"]
+"""What a run with a cap or a deadline puts first: the score of the suite, or as many decided cases as it can get."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +101,8 @@ class RunConfig:
     """Model to ``{input, output}`` in US dollars a million tokens; wins over the price data."""
     certificate: Path | None = None
     """A calibration's certificate that may decide early; None takes ``certificate.json`` beside the suite, if there is one."""
+    when_short: WhenShort = "estimate"
+    """What is judged where not everything can be: a sample for the suite's score, or single cases first."""
     gate: str | None = None
     gate_against: Report | None = None
     """The report of an earlier run of the suite that this one must not fall behind. Unless a ``gate`` is chosen as
@@ -200,6 +207,7 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     rate = config.max_error_rate
     yield "max_error_rate", _is_number(rate, 0) and rate <= 1, "a share between 0 and 1"
     yield "concurrency", type(config.concurrency) is int and config.concurrency >= 1, "a number, 1 or more"
+    yield "when_short", config.when_short in get_args(WhenShort), f"one of {', '.join(get_args(WhenShort))}"
     yield "mode", config.mode in get_args(Mode), f"one of {', '.join(get_args(Mode))}"
     caches = get_args(PromptCache)
     yield "prompt_cache", config.prompt_cache in caches, f"one of {', '.join(caches)}"

@@ -28,7 +28,7 @@ from tiered_eval.cli.output import complain, has_colour, log_to_stderr, say, say
 from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tiered_eval.config import Batch, Pack, PromptCache, RunConfig
+    from tiered_eval.config import Batch, Pack, PromptCache, RunConfig, WhenShort
     from tiered_eval.records import Report, Suite
 
 __all__ = ["run"]
@@ -58,6 +58,13 @@ __all__ = ["run"]
     help="Never spend more than this, retries included. $TIERED_EVAL_DAILY_CAP and $TIERED_EVAL_MONTHLY_CAP cap all runs of the home.",
 )
 @click.option("--max-time", type=DURATION, metavar="TIME", help="End after this time, such as 90s or 6m.")
+@click.option(
+    "--when-short",
+    type=click.Choice(["estimate", "decide"]),
+    default="estimate",
+    show_default=True,
+    help="Where money or time may not suffice: estimate the suite's score, or decide as many cases as possible.",
+)
 @click.option(
     "--gate", metavar="GATE", help="What must hold, such as 'partial>=0.95' (default: all cases pass)."
 )
@@ -176,6 +183,7 @@ def _config_from(
     prompt_cache: PromptCache,
     max_cost: Decimal | None,
     max_time: float | None,
+    when_short: WhenShort,
     gate: str | None,
     certificate: Path | None,
     max_error_rate: float,
@@ -206,6 +214,7 @@ def _config_from(
         home=home,
         recordings=recordings,
         prices=prices_from(price, prices),
+        when_short=when_short,
         gate=gate,
         certificate=certificate,
         max_error_rate=max_error_rate,

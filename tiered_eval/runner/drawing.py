@@ -13,13 +13,14 @@ Route: ``runner.turns`` has the order drawn here, ``runner.run`` hands in each r
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from tiered_eval.calibration.sampling import Framed, SamplePlan, Stratum, estimate, plan_sample
 from tiered_eval.config import RunConfig
 from tiered_eval.records import CaseResult, SampledScore, Verdict
+from tiered_eval.runner.deciding import Deciding
 from tiered_eval.runner.jobs import Job
 
 __all__ = ["Drawing", "drawing_for"]
@@ -78,15 +79,28 @@ class _Accounts:
     lost: dict[int, float] = field(default_factory=lambda: defaultdict(float))
 
 
-def drawing_for(config: RunConfig, *, has_certificate: bool) -> Drawing | None:
-    """The drawing of a run with a judge; None where everyone is asked and nothing is audited."""
+def drawing_for(
+    config: RunConfig, *, has_certificate: bool, spent: Callable[[], float], at_once: int
+) -> Drawing | None:
+    """The drawing of a run with a judge; None where everyone is asked and nothing is audited.
+
+    Args:
+        spent: share of the money or the time that is used up, whichever is more.
+        at_once: questions that may be open together.
+    """
     caps = (config.max_cost_usd, config.daily_cap_usd, config.monthly_cap_usd, config.max_time_s)
     is_limited = config.mode == "live" and (
         any(cap is not None for cap in caps) or bool(config.suite_caps_usd)
     )
     if not is_limited and not has_certificate:
         return None
-    return Drawing(seed=config.seed, by_case=config.packing != "never", is_ordering=is_limited)
+    is_deciding = is_limited and config.when_short == "decide"
+    return Drawing(
+        seed=config.seed,
+        by_case=config.packing != "never",
+        is_ordering=is_limited,
+        deciding=Deciding(spent=spent, at_once=at_once) if is_deciding else None,
+    )
 
 
 class Drawing:
@@ -96,9 +110,13 @@ class Drawing:
         seed: of the run.
         by_case: questions of one case are drawn together.
         is_ordering: the run may end before everyone was asked; else only its audits are taken account of.
+        deciding: goes first, where single cases matter more than the suite.
     """
 
-    def __init__(self, *, seed: int, by_case: bool, is_ordering: bool = True) -> None:
+    def __init__(
+        self, *, seed: int, by_case: bool, is_ordering: bool = True, deciding: Deciding | None = None
+    ) -> None:
+        self._deciding = deciding
         self.is_ordering = is_ordering
         self._seed = seed
         self._by_case = by_case
@@ -117,8 +135,20 @@ class Drawing:
 
     # ── drawing ──────────────────────────────────────────────────────────────────────────────────
 
-    def arrange(self, jobs: Sequence[Job], *, is_all: bool) -> list[Job]:
+    def arrange(self, jobs: Sequence[Job], *, is_all: bool) -> Iterator[Job]:
         """See :class:`~tiered_eval.runner.turns.Order`."""
+        if is_all and self._deciding is not None:
+            left = [job for job in jobs if job.opened.audit]
+            asked = [job for job in jobs if not job.opened.audit]
+            for job, is_asked in self._deciding.turns(asked, _chance):
+                if is_asked:
+                    yield job
+                else:
+                    left.append(job)
+            jobs = left
+        yield from self._draw(jobs, is_all=is_all)
+
+    def _draw(self, jobs: Sequence[Job], *, is_all: bool) -> list[Job]:
         audits = sorted((job for job in jobs if job.opened.audit), key=_rank)
         units = self._group(job for job in jobs if not job.opened.audit)
         if not is_all and not self._is_drawn and self.trouble is None:
@@ -254,6 +284,7 @@ class Drawing:
             judged=self._judged,
             open=self._open,
             total=self._total,
+            mode="estimate" if self._deciding is None else "decide",
         )
 
     def _in_turn(self) -> list[_Early]:

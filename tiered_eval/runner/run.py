@@ -225,7 +225,12 @@ class _Run:
         assert services is not None, "the evaluator was entered"
         avoided = self._avoided = AvoidedCalls.for_chain(services.chain, services.prices)
         if self._against is None and services.chain:
-            self._drawing = drawing_for(self._config, has_certificate=self._evaluator.certified is not None)
+            self._drawing = drawing_for(
+                self._config,
+                has_certificate=self._evaluator.certified is not None,
+                spent=self._spent_share,
+                at_once=services.open_at_once("judge"),
+            )
         async for result in self._results(self._cases(avoided), services):
             if self._cards is not None:
                 result = self._cards.scored(result)
@@ -247,6 +252,13 @@ class _Run:
             is_limited = self._drawing is not None and self._drawing.is_ordering
             return self._evaluator.stream(cases, are_read=True, order=self._drawing if is_limited else None)
         return self._against.stream(self._evaluator, cases, settings=self._settings(services))
+
+    def _spent_share(self) -> float:
+        """How much of the money or the time is used up, whichever is more."""
+        services, cap, limit = self._evaluator.services, self._config.max_cost_usd, self._config.max_time_s
+        assert services is not None, "the evaluator was entered"
+        money = float(services.spent_usd / cap) if cap else 0.0
+        return max(money, (self._clock() - self._began) / limit if limit else 0.0)
 
     def _cases(self, avoided: AvoidedCalls) -> Iterable[Case]:
         """The suite's cases. After a stop the rest is listed for a while, then counted only."""

@@ -14,7 +14,7 @@ gives to the judge's queue.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from tiered_eval.records import Tier
@@ -31,8 +31,11 @@ HOLD_SHARE, EMBED_SHARE = 0.1, 0.25
 class Order(Protocol):
     """Draws the order of the questions."""
 
-    def arrange(self, jobs: Sequence[Job], *, is_all: bool) -> list[Job]:
-        """The jobs in the order in which they are to be asked. ``is_all``: no others will come."""
+    def arrange(self, jobs: Sequence[Job], *, is_all: bool) -> Iterable[Job]:
+        """The jobs in the order in which they are to be asked, to be taken when there is room for another one.
+
+        ``is_all``: no others will come.
+        """
         ...
 
     def asked(self, job: Job) -> None:
@@ -113,7 +116,7 @@ class Turns:
         self._is_read = True
         self._change.set()
 
-    async def next_batch(self) -> list[Job]:
+    async def next_batch(self) -> Iterable[Job]:
         """The next jobs for the judge, in order, as soon as there are any. One caller at a time."""
         while True:
             is_all = self._is_read and self._upstream == 0
