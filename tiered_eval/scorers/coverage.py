@@ -13,6 +13,7 @@ Route: after the exact and number checks, before the embedding tier.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -51,6 +52,8 @@ _DESCRIBED = 6
 _SUBJECT_PRONOUNS = frozenset("he she it they".split())
 _PRONOUNS = _SUBJECT_PRONOUNS | {"his", "her", "its", "their"}
 _QUOTE_CHARS = 240
+_CODE = re.compile(r"[-/.]\S+|\S*[_(){}\[\]<>=\\]\S*")
+"""One piece with signs that words do not have: an option, a path, a call."""
 _FULL = 0.999
 
 
@@ -75,6 +78,8 @@ class Coverage:
             return Outcome("unsure", "not a statement that one sentence could carry")
         if len(subject.text) > LONGEST_RESPONSE:
             return Outcome("unsure", "the response is too long to read sentence by sentence")
+        if _CODE.fullmatch(str(value).strip()):
+            return Outcome("unsure", "code is found or not, never covered by words")
         if expectation.kind == "equivalent" and is_short_answer(value):
             return Outcome("unsure", "a short answer must be named, not covered")
         outcomes = [_outcome(claim, float(threshold), subject) for claim in claims]

@@ -12,15 +12,20 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import islice
+from typing import Literal, TypeAlias
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.records.making import maker
+from tiered_eval.text.changes import doubt_of_change, is_still_open
 from tiered_eval.text.edges import Edges, edges_at
 from tiered_eval.text.guards import objection_around
+from tiered_eval.text.lookalikes import looks_like
 from tiered_eval.text.normalise import Normalised, fold, normalise, normalise_cased
 from tiered_eval.text.polarity import doubt_at, kept_cues
+from tiered_eval.text.signs import CHANGE, signs_in
 from tiered_eval.text.subject import Subject
+from tiered_eval.text.tokens import holds_verb
 
 __all__ = ["Exact"]
 
@@ -29,7 +34,7 @@ _MOST_LOOKED_AT = 64
 _QUOTE_LENGTH = 200
 make_outcome, make_evidence = maker(Outcome), maker(Evidence)
 _STATEMENT_SPACES = 3
-"""From four words on the literal says something, and the sentence around it may take that back: "not only", "..., but I hadn't"."""
+"""From four words on, or with a verb, the literal says something, and the sentence around it may take that back."""
 _ABSENT = Outcome("fail", "not in the response", 0.0)
 
 
@@ -98,7 +103,11 @@ def _check_bounded(needle: str, folded: Normalised, subject: Subject) -> Outcome
         return Outcome("unsure", f"written otherwise: {variant!r}")
     if start >= 0:
         return Outcome("unsure", f"too often a part of something longer, such as {piece_of!r}")
-    return _ABSENT if piece_of is None else Outcome("fail", f"only as a part of {piece_of!r}", 0.0)
+    if piece_of is not None:
+        return Outcome("fail", f"only as a part of {piece_of!r}", 0.0)
+    if looks_like(needle, subject.text):
+        return Outcome("unsure", "not in these characters, but in ones that look like them")
+    return _ABSENT
 
 
 def _other_joiners(needle: str, text: str) -> str | None:
@@ -137,12 +146,39 @@ def _judged(folded: Normalised, start: int, end: int, subject: Subject, edges: E
         doubt: str | None = f"joined to other words in {edges.around!r}"
     else:
         doubt = doubt_at(subject.text, begin, stop, subject.view(kept_cues))
-        if doubt is None and folded.text.count(" ", start, end) >= _STATEMENT_SPACES:
-            doubt = objection_around(subject.text, begin, stop)
+        if doubt is None and (said := _said_by(subject.text[begin:stop])):
+            doubt = _doubt_of(said, subject.text, begin, stop)
     evidence = _evidence(subject.text, begin, stop)
     if doubt is None:
         return make_outcome("pass", "stands in the response", 1.0, evidence)
     return make_outcome("unsure", f"found, but {doubt}", None, evidence)
+
+
+_Said: TypeAlias = Literal["", "identifier", "act", "statement"]
+
+
+@lru_cache(maxsize=4096)
+def _said_by(quote: str) -> _Said:
+    """What a literal is beside characters, as it is written: an identifier, an act ("approved"), a statement; most are nothing."""
+    spaces = quote.count(" ")
+    if spaces >= _STATEMENT_SPACES or (spaces and holds_verb(quote)):
+        return "statement"
+    if spaces:
+        return ""
+    if quote.isalpha():
+        return "act" if quote.endswith("ed") else ""
+    return "identifier" if _HAS_BOTH.match(quote) else ""
+
+
+_HAS_BOTH = re.compile(r"(?=.*[A-Za-z]).*\d")
+
+
+def _doubt_of(said: _Said, text: str, begin: int, stop: int) -> str | None:
+    if said == "statement":
+        return objection_around(text, begin, stop)
+    if said == "act":
+        return "not yet so" if is_still_open(text, begin) else None
+    return doubt_of_change(text, begin, stop) if CHANGE in signs_in(text) else None
 
 
 def _found(folded: Normalised, start: int, end: int, reason: str) -> Outcome:

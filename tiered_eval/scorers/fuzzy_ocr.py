@@ -2,7 +2,7 @@
 
 The one idea: a misread line and a different line are far apart, but a misread digit and a different digit are the
 same thing. So the best passage is found by edit distance over glyph classes (``text.scans``), and then guards look at
-what a distance cannot see: digits, denials, words that turned into other words. Enough likeness and no objection
+what a distance cannot see: digits, denials, words and names that turned into others. Enough likeness and no objection
 is a pass; no likeness, or another number, is a fail; whatever lies between climbs.
 
 Second step for ``scanned`` expectations, after exact. The constants were chosen by cross-validation over the articles
@@ -17,6 +17,7 @@ from tiered_eval.text.edges import edges_at
 from tiered_eval.text.normalise import Normalised
 from tiered_eval.text.polarity import doubt_at, kept_cues
 from tiered_eval.text.scanned_digits import DigitFault, find_digit_fault
+from tiered_eval.text.scanned_names import find_name_fault
 from tiered_eval.text.scanned_words import find_word_fault
 from tiered_eval.text.scans import Reading, literal_glyphs, readings, scan
 from tiered_eval.text.subject import Subject
@@ -50,12 +51,13 @@ class FuzzyOcr:
 
     def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
         """Is ``value`` in the response, its letters misread at most?"""
-        literal = literal_glyphs(value if isinstance(value, str) else str(value))
+        wanted = value if isinstance(value, str) else str(value)
+        literal = literal_glyphs(wanted)
         if not literal.glyphs:
             return Outcome("unsure", "the literal has no letters or digits")
         found, is_complete = readings(literal, subject.view(scan))
         accepted = self._accepted(expectation)
-        best = _best([_judged(reading, subject, accepted) for reading in found])
+        best = _best([_judged(wanted, reading, subject, accepted) for reading in found])
         if best.state == "fail" and not is_complete:
             return Outcome("unsure", "the response is too long to be searched all through", best.score)
         return best
@@ -76,7 +78,7 @@ def _best(outcomes: list[Outcome]) -> Outcome:
     return Outcome("fail", "there is nothing like it", 0.0)
 
 
-def _judged(reading: Reading, subject: Subject, accepted: float) -> Outcome:
+def _judged(wanted: str, reading: Reading, subject: Subject, accepted: float) -> Outcome:
     """What one reading says."""
     likeness = round(reading.likeness, 4)
     if likeness < accepted and reading.noise > _REJECTED_NOISE * len(reading.costs):
@@ -91,7 +93,11 @@ def _judged(reading: Reading, subject: Subject, accepted: float) -> Outcome:
         return Outcome("unsure", f"a number cannot be read: {fault.detail}", likeness, evidence)
     if likeness < accepted:
         return Outcome("unsure", "too little of it can be read", likeness, evidence)
-    objection = _objection(reading, folded) or _doubt(reading, subject, start, end)
+    objection = (
+        _objection(reading, folded)
+        or find_name_fault(reading, wanted)
+        or _doubt(reading, subject, start, end)
+    )
     if objection is not None:
         return Outcome("unsure", f"like it, but {objection}", likeness, evidence)
     return Outcome("pass", "stands in the scan, letters misread at most", likeness, evidence)

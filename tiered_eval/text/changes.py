@@ -5,14 +5,14 @@ until May", "45 was replaced by 30" and "30 replaces 45" state 45 and mean 30. S
 What says so stands right before the value or a few words behind it, in the same sentence.
 
 Asked of values with digits only, by the number and the exact scorer, once one is found; :mod:`~tiered_eval.text.signs`
-says which texts can hold any of it.
+says which texts can hold any of it. What was done is asked for as well: "approved" is none while it is "to be approved".
 """
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["CHANGE_SIGNS", "doubt_of_change"]
+__all__ = ["CHANGE_SIGNS", "doubt_of_change", "is_still_open"]
 
 CHANGE_SIGNS = (
     "from until till previous previously former formerly old older prior earlier original originally initially now today nowadays "
@@ -103,3 +103,14 @@ def _not_meant(before: str, after: str) -> str | None:
     if _WILL.search(before) and _IF.match(after):
         return "on a condition"
     return None
+
+
+_OPEN = re.compile(
+    r"\b(?:(?:will|would|shall|should|could|might|may|must|can|to|needs?\s+to)\s+(?:(?:soon|also|then|only|still|not)\s+)*(?:be|get|have\s+been)"
+    r"|almost|nearly|half|about\s+to\s+be|practically|virtually)\s+$"
+)
+
+
+def is_still_open(text: str, start: int) -> bool:
+    """Does a participle at ``start`` say what is to be done, or nearly was: "to be approved", "almost approved"?"""
+    return _OPEN.search(text[max(0, start - _LOOK_BEFORE) : start].lower()) is not None

@@ -192,7 +192,7 @@ def _denies_behind(text: str, cue: Cue, start: int, end: int) -> bool:
     is_verbal = _VERBAL.fullmatch(text, cue.start, cue.end) is not None
     if not (is_verbal or cue.kind == "predicate"):
         return False
-    if _BETWEEN.fullmatch(text, end, cue.start):
+    if _BETWEEN.fullmatch(text, end, cue.start) or _is_quotation_denied(text, cue, start, end):
         # "45 (not 30)" denies the other one.
         return text[cue.start : cue.end] != "not" or _COUNTERPART.match(text, cue.end) is None
     return (
@@ -200,6 +200,14 @@ def _denies_behind(text: str, cue: Cue, start: int, end: int) -> bool:
         and _DIGIT.search(text, start, end) is not None
         and _ITS_NOUN.fullmatch(text, end, cue.start) is not None
     )
+
+
+def _is_quotation_denied(text: str, cue: Cue, start: int, end: int) -> bool:
+    """Is the match a part of what is quoted and then denied: ``"net 45 days" was rejected``?"""
+    if '"' not in text[end : cue.start]:
+        return False
+    around = (part for part in quotations(text) if part[0] < start and end < part[1] <= cue.start)
+    return any(_BETWEEN.fullmatch(text, part[1], cue.start) for part in around)
 
 
 def _is_corrected(text: str, start: int, end: int) -> bool:

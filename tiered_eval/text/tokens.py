@@ -14,7 +14,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["FUNCTION_WORDS", "Token", "fold", "is_content", "stem", "tokens"]
+__all__ = ["FUNCTION_WORDS", "Token", "fold", "holds_verb", "is_content", "stem", "tokens"]
 
 
 class Token(NamedTuple):
@@ -115,6 +115,10 @@ _IRREGULAR = {
     for line in _IRREGULAR_FORMS.strip().replace("\n", "|").split("|")
     for form in line.split(":")[1].split()
 }
+_PLURALS = frozenset(
+    "men women children people feet teeth analyses appendices axes calves crises criteria hypotheses indices loaves matrices oxen "
+    "phenomena selves theses thieves vertices geese mice lives wives knives leaves halves wolves shelves being".split()
+)
 _KEPT = frozenset(
     "this his its is was has as us yes does others news series species united hundred speed need seed feed indeed "
     "thing king ring spring string bring sing wing during evening morning ceiling building something nothing "
@@ -228,3 +232,26 @@ def _add(found: list[Token], piece: str, start: int, end: int) -> None:
 def is_content(token: Token) -> bool:
     """Does the token carry part of a claim?"""
     return token.word not in FUNCTION_WORDS
+
+
+_VERB_FORMS = frozenset("is are was were has had does did can will must may".split())
+_ARTICLES = frozenset({"the", "a", "an"})
+
+
+def holds_verb(text: str) -> bool:
+    """Has a short text a verb behind its first word, as far as forms show: "Velox bought Norda", "the pump starts"?
+
+    A word in capitals belongs to a name, and one behind a hyphen is no verb.
+    """
+    found = tokens(text)
+    for at, token in enumerate(found[1:], start=1):
+        word = token.word
+        if token.is_capital or text[token.start - 1] == "-":
+            continue
+        is_past = word.endswith("ed") and word not in _KEPT and not word.endswith("eed")
+        if is_past or word in _VERB_FORMS or (word in _IRREGULAR and word not in _PLURALS):
+            return True
+        is_last = at == len(found) - 1 and at > 1 and found[0].word in _ARTICLES
+        if is_last and word.endswith("s") and not word.endswith("ss"):
+            return True
+    return False
