@@ -943,14 +943,16 @@ def test_a_case_made_in_code_is_read_at_every_door(door: str, wrong: Expectation
 
 
 def test_a_scorer_that_raises_ends_no_search_for_weak_spots(tmp_path: Path):
-    """It is called with responses that it never expected."""
+    """It is called with responses that it never expected, and is named with what it raised."""
     path = write(
         tmp_path, "[{must-contain: x, scorer: raises}, {must-contain: x, scorer: leaves}]", response="x"
     )
 
     done = mutate_suite(load_suite(path, scorers={"raises": raises, "leaves": leaves}))
 
-    assert done.problems == ()
+    assert [problem.rule for problem in done.problems] == ["broken-check", "broken-check"]
+    assert "raises ended with ValueError: no luck" in done.problems[0].message
+    assert "leaves ended with SystemExit" in done.problems[1].message
 
 
 # From the command line

@@ -64,13 +64,13 @@ def lint(
 
 def _weak_expectations(suite: Suite) -> tuple[Problem, ...]:
     """Print and return what passes on a wrong response."""
-    from tiered_eval.mutate import mutate_suite
+    from tiered_eval.mutate import BROKEN, mutate_suite
     from tiered_eval.reports.github import is_github, problem_lines
     from tiered_eval.reports.wording import plural
 
     done = mutate_suite(suite)
     for problem in done.problems:
-        complain(f"weak: {problem}")
+        complain(f"{'broken' if problem.rule == BROKEN else 'weak'}: {problem}")
     if is_github():
         say_commands(list(problem_lines(done.problems)))
     tried = f"{plural(done.tried, 'expectation')} tried on {plural(done.mutants, 'wrong response')}"
@@ -79,5 +79,7 @@ def _weak_expectations(suite: Suite) -> tuple[Problem, ...]:
         if done.untried
         else ""
     )
-    say(f"{tried}: {len(done.problems):,} weak{untried}")
+    broken = sum(problem.rule == BROKEN for problem in done.problems)
+    also = f", {broken:,} whose check ended with an exception" if broken else ""
+    say(f"{tried}: {len(done.problems) - broken:,} weak{also}{untried}")
     return done.problems

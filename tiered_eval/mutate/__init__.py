@@ -7,6 +7,6 @@ named with what it let through and how to mend it. Free checks only: no model is
 Start at :func:`mutate_suite`; ``tiered-eval lint --mutate`` prints what it finds.
 """
 
-from tiered_eval.mutate.suite import Mutation, mutate_suite
+from tiered_eval.mutate.suite import BROKEN, Mutation, mutate_suite
 
-__all__ = ["Mutation", "mutate_suite"]
+__all__ = ["BROKEN", "Mutation", "mutate_suite"]

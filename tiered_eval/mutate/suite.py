@@ -20,9 +20,12 @@ from tiered_eval.runner.checks import Checker
 from tiered_eval.scorers import load_scorer
 from tiered_eval.text.subject import Subject
 
-__all__ = ["RULE", "Mutation", "mutate_suite"]
+__all__ = ["BROKEN", "RULE", "Mutation", "mutate_suite"]
 
 RULE = "weak-expectation"
+BROKEN = "broken-check"
+FAULT_SHOWN = 200
+"""Characters of an exception's text."""
 
 MOST_OTHERS = 20
 """Responses of other cases that each expectation is tried on."""
@@ -59,7 +62,7 @@ class Mutation:
     """What came of trying a suite."""
 
     problems: tuple[Problem, ...]
-    """One for each weak expectation, in the order of the suite."""
+    """One for each weak expectation, and for each whose check ends with an exception, in the order of the suite."""
     tried: int
     """Claims about words and fields that free checks can decide."""
     untried: int
@@ -126,6 +129,8 @@ def _try_case(case: Case, checker: Checker, others: Sequence[Case], done: _Tried
         passed = list(trial.passed_by(replace(expectation, hooks=None) if expectation.hooks else expectation))
         if passed:
             done.problems.append(_problem(case, expectation, passed))
+        if trial.fault is not None:
+            done.problems.append(_broken(case, expectation, trial.fault))
     done.mutants += sum(trial.made for trial in trials.values())
 
 
@@ -155,6 +160,21 @@ def _problem(case: Case, expectation: Expectation, passed: Sequence[Passed]) -> 
         rule=RULE,
         message=f"passes on {worst.mutant} ({worst.excerpt}){also}",
         fix=_fix(expectation, worst.mutant),
+        severity="warning",
+    )
+
+
+def _broken(case: Case, expectation: Expectation, fault: str) -> Problem:
+    """A check that ends with an exception: in a run it would be an error, and nobody knows what it lets through."""
+    where = expectation.where or case.where
+    return Problem(
+        file=where.file if where is not None else "",
+        line=where.line if where is not None else None,
+        case_id=case.id,
+        field=expectation.id,
+        rule=BROKEN,
+        message=f"its check {expectation.scorer or 'of the route'} ended with {fault[:FAULT_SHOWN]}",
+        fix="let it answer for any response, and raise only where it cannot look",
         severity="warning",
     )
 

@@ -68,12 +68,15 @@ class Trial:
         self.case = case
         self.made = 0
         """Mutants shown so far."""
+        self.fault: str | None = None
+        """The first exception of the checks of the expectation that was tried last."""
         self._checker = checker
         self._others = [self._subject(text) for text in others]
         self._subjects: dict[str, Subject] = {}
 
     def passed_by(self, expectation: Expectation) -> Iterator[Passed]:
         """What the expectation lets through although it must not."""
+        self.fault = None
         if expectation.kind == "behaviour":
             yield from self._fields(expectation)
         elif expectation.is_negative:
@@ -98,7 +101,8 @@ class Trial:
         """What the free checks say; None where they leave it open or cannot look."""
         try:
             made = self._checker.begin(expectation, subject)
-        except (Exception, SystemExit):  # noqa: BLE001  # ours or the user's own scorer: a run says why
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # ours or the user's own scorer: it is named as a finding
+            self.fault = self.fault or f"{type(error).__name__}: {error}"
             return None
         return made if isinstance(made, Verdict) else None
 
