@@ -276,3 +276,13 @@ def test_process_stops_on_a_signal():
         os.kill(process.pid, signal.SIGTERM)
 
         assert process.wait(10) == 0
+
+
+def test_without_aiohttp_the_extra_is_named():
+    """Whoever has not installed what it needs is told the command for it."""
+    code = "import sys; sys.modules['aiohttp'] = None; import tiered_eval.testing.loopback"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 1
+    assert "pip install 'tiered-eval[testing]'" in done.stderr.splitlines()[-1]
