@@ -4,8 +4,8 @@
 - :mod:`~tiered_eval.testing.scripted`: a provider and an embedder that answer as told;
 - :mod:`~tiered_eval.testing.clock`: a clock that a test moves by hand;
 - :mod:`~tiered_eval.testing.virtual_time`: an event loop whose clock jumps, for whole runs;
-- :mod:`~tiered_eval.testing.loopback`: a provider over real HTTP, with limits, faults and a bill (needs aiohttp, so it
-  is imported from there).
+- :mod:`~tiered_eval.testing.loopback`: a provider over real HTTP, with limits, faults and a bill (needs aiohttp, the
+  ``testing`` extra, so it is imported from there).
 """
 
 from tiered_eval.testing.builders import make_case, make_expectation
