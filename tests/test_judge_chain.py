@@ -37,11 +37,13 @@ from tiered_eval.records import (
     ModelRequest,
     Outcome,
     OutcomeState,
+    Step,
     Suite,
     SuiteSettings,
     Usage,
     chain_in_words,
 )
+from tiered_eval.reports.wording import step_words
 from tiered_eval.runner.stage_costs import (
     BETWEEN,
     CANNOT_TELL,
@@ -804,3 +806,12 @@ def test_the_page_on_judges_gives_the_shares_that_plans_assume():
     """A figure of the page that is changed in the code alone would mislead."""
     for share in (BETWEEN, CANNOT_TELL, NO_MAJORITY, NEAR_THE_LINE, PASSING):
         assert f"{share:.0%}".replace("%", " %") in PAGE
+
+
+def test_a_trail_in_words_names_stage_and_model():
+    """Whoever reads a report sees which judge said what."""
+    assert (
+        step_words(Step("judge", "judge", "unsure", "so so", 0.6, "gpt-6-luna", 1))
+        == "judge, stage 1 (gpt-6-luna)"
+    )
+    assert step_words(Step("exact", "exact", "unsure", "not there")) == "exact"

@@ -15,6 +15,7 @@ _PUBLIC = {
     "CaseResult": "tiered_eval.records",
     "Evaluator": "tiered_eval.runner",
     "Expectation": "tiered_eval.records",
+    "JudgeStage": "tiered_eval.records",
     "Report": "tiered_eval.records",
     "RunConfig": "tiered_eval.config",
     "Suite": "tiered_eval.records",
@@ -31,6 +32,7 @@ __all__ = [
     "CaseResult",
     "Evaluator",
     "Expectation",
+    "JudgeStage",
     "Report",
     "RunConfig",
     "Suite",
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from tiered_eval.catalogue.declaring import scorer
     from tiered_eval.config import RunConfig
     from tiered_eval.errors import TieredEvalError
-    from tiered_eval.records import Case, CaseResult, Expectation, Report, Suite, Verdict
+    from tiered_eval.records import Case, CaseResult, Expectation, JudgeStage, Report, Suite, Verdict
     from tiered_eval.runner import Evaluator, evaluate, evaluate_sync
     from tiered_eval.suite import load_suite
 

@@ -140,7 +140,7 @@ def _detail(verdict: Verdict) -> str:
         lines.append(f"model {verdict.model}")
     if verdict.evidence is not None:
         lines.append(f"evidence: {verdict.evidence.quote}")
-    lines += [f"{step.scorer}: {step.state}, {step.reason}" for step in verdict.trail]
+    lines += [f"{wording.step_words(step)}: {step.state}, {step.reason}" for step in verdict.trail]
     return "\n".join(lines)
 
 

@@ -233,7 +233,8 @@ def _print_trail(console: Console, verdict: Verdict) -> None:
     """Each check that was made or skipped, and the traceback of an unexpected error."""
     for step in verdict.trail:
         score = "" if step.score is None else f" {step.score:.3f}"
-        _print_indented(console, f"{step.scorer}: {step.state}{score}, {one_line(step.reason)}", 6)
+        who = wording.step_words(step)
+        _print_indented(console, f"{who}: {step.state}{score}, {one_line(step.reason)}", 6)
     if verdict.failure is not None and verdict.failure.traceback:
         for line in verdict.failure.traceback.splitlines():
             _print_indented(console, one_line(line, 400), 6)

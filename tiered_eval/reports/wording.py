@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from tiered_eval.records import Counts, Figure, GateResult, Report, Spend, SpendLine, TierLine, Verdict
+from tiered_eval.records import Counts, Figure, GateResult, Report, Spend, SpendLine, Step, TierLine, Verdict
 from tiered_eval.reports.untrusted import one_line
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "share",
     "spend_lines",
     "state_word",
+    "step_words",
     "time_line",
     "usd",
     "worst",
@@ -189,6 +190,13 @@ def gate_line(gate: GateResult | None) -> str:
         return "none"
     state = gate.state.replace("-", " ")
     return f"{one_line(gate.expression, 120)}: {state} ({one_line(gate.reason, 240)})"
+
+
+def step_words(step: Step) -> str:
+    """Which check an entry of a trail is about: the scorer, its stage in a chain of judges, and the model that spoke."""
+    stage = "" if step.stage is None else f", stage {step.stage}"
+    model = f" ({one_line(step.model, 60)})" if step.model else ""
+    return f"{step.scorer}{stage}{model}"
 
 
 def state_word(verdict: Verdict) -> str:

@@ -87,7 +87,7 @@ class CertifiedChecks:
         if self.void or not self._certificate.is_certified:
             return
         try:
-            self.audits.begin(await services.ledger(make=False), has_judge=bool(services.judges))
+            self.audits.begin(await services.ledger(make=False), has_judge=bool(services.chain))
         except LedgerError as error:
             self.void = (str(error),)
 
