@@ -20,8 +20,17 @@ from tiered_eval.keys import recording_key
 from tiered_eval.pricing import PriceBook
 from tiered_eval.profiles import load_profile
 from tiered_eval.prompting import load_prompt
-from tiered_eval.records import Case, Expectation, JudgeStage, ModelRequest, Report, StopReason, Verdict
-from tiered_eval.runner import evaluate
+from tiered_eval.records import (
+    Case,
+    Expectation,
+    JudgeStage,
+    ModelRequest,
+    Report,
+    StopReason,
+    Suite,
+    Verdict,
+)
+from tiered_eval.runner import evaluate, plan
 from tiered_eval.runner.services import LiveServices
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import AskingScorer
@@ -257,6 +266,28 @@ async def test_a_run_asks_once_and_pays_once(tmp_path: Path):
     assert second.asked == []
     assert again.spend.settled_usd == 0
     assert all(verdict.from_store for result in again.results for verdict in result.verdicts)
+
+
+async def test_a_plan_prices_every_question(tmp_path: Path):
+    """A plan counts the calls that a run makes, and its worst case is what they may cost."""
+    suite = Suite(name="graded", cases=[case_of(name) for name in NAMES])
+    config = RunConfig(judges=(SMALL,), embedder="none", home=tmp_path, prices=PRICES)
+
+    planned = plan(suite, config)
+    report = await run(tmp_path, ScriptedProvider(answer=answering(good)), NAMES)
+
+    assert planned.to_judge_most == planned.to_judge_least == report.spend.calls == len(NAMES) + 1
+    assert planned.cost_worst_usd is not None
+    assert 0 < report.spend.settled_usd <= planned.cost_worst_usd
+
+
+def test_a_plan_knows_what_is_free(tmp_path: Path):
+    """An empty response that fails without a call costs nothing in a plan."""
+    suite = Suite(name="graded", cases=[case_of(name, "") for name in ("factuality", "answer-relevance")])
+
+    planned = plan(suite, RunConfig(judges=(SMALL,), embedder="none", home=tmp_path, prices=PRICES))
+
+    assert (planned.to_judge_most, planned.cost_worst_usd) == (0, 0)
 
 
 async def test_another_threshold_costs_nothing(tmp_path: Path):
