@@ -25,6 +25,7 @@ from tiered_eval.calibration.audit import (
     update,
 )
 from tiered_eval.calibration.audit_notes import audit_states, find_audit, record_audits
+from tiered_eval.calibration.drift import drift_warning, spread
 from tiered_eval.cli.app import run_app
 from tiered_eval.errors import LedgerError
 from tiered_eval.ledger import Ledger
@@ -179,6 +180,29 @@ def test_another_mix_of_kinds_is_said():
     told = kind_warning(certified, {"must-contain": 10, "rubric": 90})
     assert told is not None
     assert "90% rubric" in told
+
+
+def test_scores_that_are_spread_otherwise_are_said():
+    """A run whose free checks are far less sure than on the labels is warned about; chance and small runs are not."""
+    certified = spread([0.02] * 45 + [0.5] * 10 + [0.97] * 45)
+
+    assert drift_warning(certified, [80, 6, 20, 4, 90]) is None
+    assert drift_warning(certified, [9, 2, 30, 2, 9]) is None, "too few to say"
+    told = drift_warning(certified, [40, 30, 60, 30, 40])
+    assert told is not None
+    assert "near certain here 40%, there 90%" in told
+
+
+def test_a_certificate_without_a_spread_is_not_compared():
+    """Certificates of before know none; no warning is made up."""
+    assert drift_warning((), [0, 0, 500, 0, 0]) is None
+    assert spread([]) == ()
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
+def test_a_spread_adds_up(probabilities: list[float]):
+    """Every probability falls into one step, the ends included."""
+    assert sum(spread(probabilities)) == pytest.approx(1.0)
 
 
 def test_the_line_says_what_to_do_when_stale():

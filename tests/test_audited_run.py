@@ -285,6 +285,28 @@ async def test_a_certificate_that_knows_no_judge_raises_no_alarm(certificate: Ce
     assert report.exit_code == 0
 
 
+async def test_a_run_that_looks_unlike_the_labels_is_warned_about(certificate: Certificate, tmp_path: Path):
+    """Where the free checks are unsure about most of it, the promise is about other data: a warning, no more."""
+    rng = random.Random(6)
+    cases = [
+        make_case(
+            f"Note {number}. We think that most of what was ordered may have left by now, {rng.choice(PLACES)} included.",
+            make_expectation(
+                "must-contain", f"The {rng.choice(GOODS)} were shipped to {rng.choice(PLACES)} on Monday"
+            ),
+            id=f"case-{number}",
+        )
+        for number in range(150)
+    ]
+    shifted = replace(certificate, q_mix=(0.0, 0.0, 0.0, 0.0, 1.0))
+
+    report, _ = await run_with(shifted, cases, tmp_path)
+    usual, _ = await run_with(certificate, shipments(150), tmp_path)
+
+    assert any("calibration data" in warning for warning in report.warnings)
+    assert not any("calibration data" in warning for warning in usual.warnings)
+
+
 async def test_audits_that_cannot_be_read_void_the_certificate(certificate: Certificate, tmp_path: Path):
     """Damaged notes are no fresh start: nothing is decided early, and the report says why."""
     import sqlite3

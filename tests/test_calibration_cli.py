@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from calibration_worlds import KINDS, world
 
 from tiered_eval.calibration.certificate import load_certificate
 from tiered_eval.calibration.collecting import run_fingerprints
+from tiered_eval.calibration.decider import CertifiedDecider
 from tiered_eval.cli.app import run_app
 
 
@@ -77,11 +79,13 @@ def test_options_reach_the_promise(tmp_path: Path):
     _, out = run(
         written(tmp_path, judges={"big": True}), *JUDGES, "--top", "big", "--relative", "2%", "--alpha", "8%",
         "--delta", "0.2", "--alpha-pass", "6%", "--tier-alpha", "9%", "--per-kind", "--seed", "3",
+        "--false-pass-weight", "2",
     )  # fmt: skip
 
     promise = load_certificate(out).promise
     assert (promise.relative, promise.alpha, promise.delta) == (0.02, 0.08, 0.2)
     assert (promise.alpha_pass, promise.tier_alpha, promise.per_kind, promise.seed) == (0.06, 0.09, True, 3)
+    assert promise.false_pass_weight == 2.0
 
 
 def test_a_relative_promise_alone_has_no_alpha(tmp_path: Path):
@@ -99,6 +103,50 @@ def test_proxy_labels_come_from_the_top_judge(tmp_path: Path, capsys: pytest.Cap
     assert certificate.promise.label_source == "top_judge"
     assert certificate.is_certified
     assert "differs from the top judge's verdict" in capsys.readouterr().out
+
+
+def test_proxy_labels_with_people_beside_them_say_what_carries_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Where people have labelled some of it too, the output bounds how often early verdicts differ from people."""
+    path = tmp_path / "labels.jsonl"
+    rows = [
+        {
+            "id": one.id,
+            "case": one.case,
+            "kind": one.kind,
+            "scores": one.scores,
+            "judges": {"big": one.met},
+            **({"human": one.met != (at % 50 == 0)} if at % 2 == 0 else {}),
+        }
+        for at, one in enumerate(world(1200, 1))
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    run(path, *JUDGES, "--top", "big", "--proxy")
+
+    printed = capsys.readouterr().out
+    found = re.search(
+        r"against people: .* <= ([\d.]+)% \(confidence 80%; .* in (\d+) of (\d+) early", printed
+    )
+    assert found is not None, printed
+    bound, errors, people = float(found[1]), int(found[2]), int(found[3])
+    assert 100 * errors / people + 5.0 < bound < 100 * errors / people + 12.0
+    assert people > 200
+
+
+def test_a_false_pass_that_weighs_more_makes_passes_rarer(tmp_path: Path):
+    """With a weight early passes take less risk, and fewer of the early verdicts are passes."""
+
+    def passes(*options: str) -> float:
+        _, out = run(written(tmp_path, 1500), *JUDGES, *options)
+        certificate = load_certificate(out)
+        decider = CertifiedDecider(certificate, certificate.fingerprints)
+        early = [decider.decide(one.kind, one.scores, ahead=()) for one in world(1500, 1)]
+        states = [one.state for one in early if one is not None]
+        return states.count("pass") / len(states)
+
+    assert passes("--false-pass-weight", "5") < passes()
 
 
 def texts(folder: Path) -> Path:

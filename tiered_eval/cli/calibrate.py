@@ -15,6 +15,7 @@ from tiered_eval.cli.output import say
 
 if TYPE_CHECKING:
     from tiered_eval.calibration.calibrate import ShippedDesign
+    from tiered_eval.calibration.certificate import Certificate
     from tiered_eval.calibration.labels import Label, TierSpec
     from tiered_eval.calibration.promise import Promise
     from tiered_eval.calibration.reading import LabelRow
@@ -55,6 +56,14 @@ _MORE = (1.5, 2.0, 4.0)
     type=SHARE,
     metavar="SHARE",
     help="Agree with the labels at most so much less than the top judge on everything; needs --top.",
+)
+@click.option(
+    "--false-pass-weight",
+    type=click.FloatRange(1.0, 1000.0),
+    default=1.0,
+    show_default=True,
+    metavar="N",
+    help="A false pass is as bad as so many false fails: early passes take less risk.",
 )
 @click.option("--per-kind", is_flag=True, help="A promise of its own for each kind.")
 @click.option(
@@ -141,13 +150,15 @@ def calibrate(
 
     from tiered_eval.calibration.calibrate import forecast
     from tiered_eval.calibration.reading import read_labels
+    from tiered_eval.calibration.transfer import transfer_line
     from tiered_eval.calibration.wording import forecast_lines
 
     promise = _promise_from(proxy=proxy, **promised)
     _check(promise.relative, top, proxy=proxy, judge=judge)
     rows = read_labels(labels, top=top, may_lack_label=bool(judge))
     scoring = _Scoring(judge, max_cost, price, prices, embedder, home or labels.parent / ".tiered_eval")
-    found, embedder_id = asyncio.run(scoring.scored(rows))
+    labelled, embedder_id = asyncio.run(scoring.scored(rows))
+    found = labelled
     if proxy:
         found = [replace(label, met=label.top) for label in found if label.top is not None]
     tiers = _tiers(found, top, costs)
@@ -155,7 +166,9 @@ def calibrate(
     for line in forecast_lines(forecast(found, tiers, promise, sizes, shipped=_shipped(found, tiers))):
         say(line)
     if not forecast_only:
-        _certify(found, tiers, promise, _fingerprints(tiers, embedder_id), out=out, plot=plot)
+        certificate = _certify(found, tiers, promise, _fingerprints(tiers, embedder_id), out=out, plot=plot)
+        if proxy and (transferred := transfer_line(certificate, labelled)) is not None:
+            say(transferred)
     return 0
 
 
@@ -183,7 +196,7 @@ def _certify(
     *,
     out: Path,
     plot: Path | None,
-) -> None:
+) -> Certificate:
     """Test, say what came out, and write it."""
     from datetime import UTC, datetime
 
@@ -209,6 +222,7 @@ def _certify(
     if plot is not None and certificate.grants and promise.alpha is not None:
         plot.write_text(path_as_svg(certificate.grants[0], promise.alpha), encoding="utf-8")
         say(f"drawn: {plot}")
+    return certificate
 
 
 def _use(fingerprints: Mapping[str, str], out: Path) -> str:
