@@ -773,6 +773,7 @@ class TestArena:
         ("numeric", {"reference": 42, "options": {"tolerance": 0.01, "relative": True}}, "numeric"),
         ("json_match", {"reference": {"a": 1}}, "json-match"),
         ("semantic", {"reference": "It is late"}, "lexical-cosine"),
+        ("code_exec", {"reference": "assert add(1, 2) == 3", "options": {"timeout": 5}}, "code-exec"),
         ("llm_judge", {"options": {"judge": {"prompt": "How polite is it?"}}}, "llm-judge"),
         ("manual", {"reference": "A kind answer"}, "manual"),
     )

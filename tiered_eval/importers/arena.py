@@ -203,7 +203,9 @@ def _semantic(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:
 
 
 def _code_exec(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:
-    return [Proposal(entry("code-exec", reference, **_only(options, "language", "timeout_s", "sandbox")))]
+    given = _only(options, "language", "timeout_s", "timeout", "memory_mb")
+    change = "`code_exec` runs the code shut in here, without network and files of yours; there it ran as you"
+    return [Proposal(entry("code-exec", reference, **given), change)]
 
 
 def _llm_judge(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:
