@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -27,6 +28,21 @@ def test_the_licence_is_named_where_packagers_look():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
     assert str(LICENCE.relative_to(ROOT)) in project["license-files"]
+
+
+def test_the_design_credits_every_source():
+    """Whoever made labels that the shipped design was fitted on is named beside it, with the licence, in the wheel as well."""
+    data = ROOT / "tiered_eval" / "calibration" / "data"
+    credits = data / "DESIGN-SOURCES.txt"
+    text = credits.read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    sources = json.loads((data / "design.json").read_text(encoding="utf-8"))["sources"]
+
+    assert all(source in text for source in sources)
+    assert "https://creativecommons.org/licenses/by/4.0/" in text
+    assert str(credits.relative_to(ROOT)) in project["license-files"]
+    assert credits.name in (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
 
 
 def test_the_documentation_says_whose_words_they_are():
