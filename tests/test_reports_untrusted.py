@@ -37,6 +37,7 @@ any_text = st.text(st.characters(codec=None, exclude_categories=()), max_size=80
         ("a\U000e0041\U000e0042b", "ab"),  # tags: read by models, seen by nobody
         ("a\ud800b", "a\ufffdb"),  # a lone surrogate cannot be written
         ("a\x00\x08b", "ab"),  # controls
+        ("a \x08\rb", "a b"),  # a control between two spaces
     ],
 )
 def test_one_line(text: str, shown: str):

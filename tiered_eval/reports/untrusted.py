@@ -44,7 +44,9 @@ def one_line(text: str, limit: int = 200) -> str:
         return text.strip()  # by far the most: nothing in it needs looking at
     # Ten times the limit is enough to fill it and keeps a 10 MB response from being worked through.
     kept = _ESCAPE_SEQUENCE.sub("", text[: limit * 10])
-    kept = _UNSEEN.sub("", _SPACE.sub(" ", kept)).strip()
+    kept = _SPACE.sub(
+        " ", _UNSEEN.sub("", _SPACE.sub(" ", kept))
+    ).strip()  # what is unseen may part two spaces
     kept = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", kept)
     if len(kept) > limit or len(text) > limit * 10:
         kept = kept[: limit - 1].rstrip() + "…"
