@@ -23,6 +23,7 @@ BENCHMARKS = {
     "scorers": "checks a second of each mechanical scorer, and what single scorers decide rightly",
     "pack": "816 expectations with 45 % left over, packed against one call each",
     "batch": "the same, packed and by the vendor's batch",
+    "chain": "the same by numbers first, in words where they do not decide",
     "caching": "prompts whose front the vendor keeps ready, against the same prompts sent whole",
     "agreement": "every labelled source: what is decided without a model, and how often rightly",
 }

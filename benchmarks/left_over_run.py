@@ -1,6 +1,7 @@
 """The client process of ``pack`` and ``batch``: scores a made-up suite against a provider at a URL.
 
-``python -m benchmarks.left_over_run URL HOME MODEL PACK BATCH`` prints one JSON object. Waits between looks at a batch are
+``python -m benchmarks.left_over_run URL HOME MODEL PACK BATCH`` prints one JSON object; MODEL may be a chain,
+``NUMBERS>WORDS``. Waits between looks at a batch are
 cut to a moment, since the provider needs no longer.
 """
 
@@ -36,13 +37,27 @@ def main(url: str, home: str, judge: str, pack: str, batch: str) -> dict[str, An
     return asyncio.run(measured(home, judge, pack, batch))
 
 
+def chain_from(judge: str) -> Any:
+    """The stages of ``provider:model>provider:model``. Numbers decide where nobody stands behind them, and nothing else.
+
+    The loopback's probabilities are 0.9 and 0.1.
+    """
+    from tiered_eval.records import JudgeStage, is_decision_model
+
+    models = judge.split(">")
+    band = {"accept": 0.95, "reject": 0.05} if len(models) > 1 else {"accept": 0.85, "reject": 0.15}
+    return tuple(
+        JudgeStage(models=(model,), **(band if is_decision_model(model) else {})) for model in models
+    )
+
+
 async def measured(home: str, judge: str, pack: Any, batch: Any) -> dict[str, Any]:
     from benchmarks.made import left_over_suite
     from tiered_eval import RunConfig, evaluate
     from tiered_eval.runner.services import open_services
 
     config = RunConfig(
-        judges=(judge,),
+        chain=chain_from(judge),
         embedder="none",
         home=Path(home),
         concurrency=CONCURRENCY,

@@ -36,8 +36,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 
 def compared(judge: str, *, batch: str) -> dict[str, Any]:
     """One call each against packs, and against packs in batches where ``batch`` says so."""
-    alone = _measured(judge, pack="never", batch="never")
-    packed = _measured(judge, pack="auto", batch=batch)
+    alone = measured(judge, pack="never", batch="never")
+    packed = measured(judge, pack="auto", batch=batch)
     lost = EXPECTATIONS - sum(packed["states"].get(state, 0) for state in ("pass", "fail"))
     return {
         "cost_ratio": round(packed["billed_pico"] / alone["billed_pico"], 4),
@@ -46,7 +46,7 @@ def compared(judge: str, *, batch: str) -> dict[str, Any]:
         "packed": packed,
         "left_over": LEFT_OVER,
         "lost": lost,
-        "books_agree": _agrees(alone) and _agrees(packed),
+        "books_agree": agrees(alone) and agrees(packed),
     }
 
 
@@ -61,7 +61,8 @@ def show(result: dict[str, Any]) -> str:
     )
 
 
-def _measured(judge: str, *, pack: str, batch: str) -> dict[str, Any]:
+def measured(judge: str, *, pack: str, batch: str) -> dict[str, Any]:
+    """One run of the suite against a provider of its own, and that provider's bill."""
     prices = ("--input-price", str(INPUT_PICO), "--output-price", str(OUTPUT_PICO))
     with (
         tempfile.TemporaryDirectory(prefix="tiered-eval-") as home,
@@ -71,8 +72,9 @@ def _measured(judge: str, *, pack: str, batch: str) -> dict[str, Any]:
         log = asked(url)
         with urllib.request.urlopen(f"{url}/_bill", timeout=30) as reply:
             billed_pico = json.load(reply)["charged_pico"]
-    answered = sum(call["output_tokens"] for call in log) * OUTPUT_PICO
-    longer = LEFT_OVER * LONG_ANSWER_TOKENS * OUTPUT_PICO
+    answered = sum(call["output_tokens"] for call in log if call["path"] != "/v1/decisions") * OUTPUT_PICO
+    in_words = LEFT_OVER if answered else 0
+    longer = in_words * LONG_ANSWER_TOKENS * OUTPUT_PICO
     share = 0.5 if batch == "always" else 1.0
     return {
         "calls": client["calls"],
@@ -87,8 +89,8 @@ def _measured(judge: str, *, pack: str, batch: str) -> dict[str, Any]:
     }
 
 
-def _agrees(measured: dict[str, Any]) -> bool:
+def agrees(run: dict[str, Any]) -> bool:
     """settled <= the provider's bill <= settled + unknown."""
-    billed = Decimal(measured["billed_pico"]).scaleb(-12)
-    settled, unknown = Decimal(measured["settled_usd"]), Decimal(measured["unknown_usd"])
+    billed = Decimal(run["billed_pico"]).scaleb(-12)
+    settled, unknown = Decimal(run["settled_usd"]), Decimal(run["unknown_usd"])
     return settled <= billed <= settled + unknown
