@@ -136,6 +136,17 @@ async def test_votes_and_a_panel_have_keys_of_their_own(tmp_path: Path, monkeypa
     assert all(len(verdict.trail) == 2 for verdict in verdicts(report))
 
 
+async def test_words_travel_in_batches_and_numbers_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The vendor takes no decisions in a batch; what climbs from them goes at half the price."""
+    async with vendors(monkeypatch) as server:
+        report = await run(tmp_path, (UNSURE, LAST), batch="always", max_time_s=3600.0)
+
+    assert paths(server)["/v1/decisions"] == 2
+    assert {verdict.state for verdict in verdicts(report)} == {"pass"}
+    assert books(tmp_path).settled == server.charged_pico
+    assert {call.batch != "" for call in server.log if call.path != "/v1/decisions"} == {True}
+
+
 async def test_the_same_command_again_is_free_and_says_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
