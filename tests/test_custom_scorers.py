@@ -779,9 +779,9 @@ def blocks(response: str) -> bool:
 @pytest.mark.parametrize(
     "code",
     [
-        scorer("n", time_limit_s=0.05)(never),
-        scorer("n", time_limit_s=0.05, slow=True)(blocks),
-        scorer("n", time_limit_s=0.05, batch=2)(blocks),
+        scorer("n", time_limit_s=0.05)(functools.partial(never)),
+        scorer("n", time_limit_s=0.05, slow=True)(functools.partial(blocks)),
+        scorer("n", time_limit_s=0.05, batch=2)(functools.partial(blocks)),
     ],
 )
 def test_a_scorer_that_never_comes_back_is_an_error(code: Any):
@@ -792,6 +792,49 @@ def test_a_scorer_that_never_comes_back_is_an_error(code: Any):
     assert ended.state == "error"
     assert "within 0.05 s" in ended.reason
     assert time.monotonic() - began < 1.5
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        never,
+        scorer("n", slow=True)(functools.partial(blocks)),
+        scorer("n", batch=2)(functools.partial(blocks)),
+    ],
+)
+def test_the_end_of_a_run_cuts_a_scorer_off(code: Any, tmp_path: Path):
+    """What it had not said is left over by the deadline, and no error of its own."""
+    expectation = Expectation(id="e", kind="check", scorer="own", values=(None,))
+    cases = [Case(id=str(number), response="x", expectations=(expectation,)) for number in range(3)]
+    config = RunConfig(scorers={"own": code}, max_time_s=0.3, home=tmp_path)
+    began = time.monotonic()
+
+    report = evaluate_sync(cases, config)
+
+    assert report.leftovers == {"deadline": 3}
+    assert time.monotonic() - began < 1.5
+
+
+def test_a_function_that_does_not_come_back_is_called_no_more():
+    """Threads cannot be ended, and must not pile up."""
+    let_go = threading.Event()
+    calls: list[str] = []
+
+    @scorer("n", slow=True, time_limit_s=0.01)
+    def stuck(response: str) -> bool:
+        calls.append(response)
+        return let_go.wait(20)
+
+    async def run() -> list[Verdict]:
+        async with Evaluator(RunConfig(scorers={"own": stuck}, embedder="none")) as evaluator:
+            ended = [await evaluator.check("own", response="x") for _ in range(12)]
+            let_go.set()
+            return ended
+
+    ended = asyncio.run(run())
+
+    assert len(calls) == 8
+    assert "is not called any more" in ended[-1].reason
 
 
 def test_a_timeout_of_the_scorer_s_own_is_its_own():

@@ -295,6 +295,17 @@ def test_a_hook_decides_where_there_is_no_judge_at_all(tmp_path: Path):
     )
 
 
+def test_the_end_of_a_run_cuts_a_hook_off(tmp_path: Path):
+    """One that waits for ever is no reason to write no report."""
+    code = "import asyncio\nasync def hangs(response):\n    await asyncio.Event().wait()\n"
+    text = "pre_judge: 'hooks:hangs'\ncases:\n  - {id: a, response: x, expect: [requirement: Is kind]}\n"
+    suite = load_suite(write(tmp_path, text, code), allow_code=True)
+
+    report = evaluate_sync(suite, RunConfig(home=tmp_path / "home", max_time_s=0.3, embedder="none"))
+
+    assert report.leftovers == {"deadline": 1}
+
+
 def test_pre_judge_is_not_run_where_a_free_check_decides(tmp_path: Path):
     """It stands before the judge and before nothing else."""
     assert one(tmp_path, "PO-4471", "must-contain: PO-4471", "pre_judge: broken").state == "pass"

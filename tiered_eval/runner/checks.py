@@ -25,6 +25,7 @@ from tiered_eval.runner.certified import CertifiedChecks, Scores
 from tiered_eval.runner.hooks import HookStep, ask_first, processed
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import AskingScorer, Scorer, Services
+from tiered_eval.scorers.time_limits import LeftS, no_end
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Checker", "Leftover", "OpenExpectation", "combined", "failed_check", "failure_of", "not_judged"]
@@ -76,7 +77,10 @@ class Checker:
         *,
         people: HumanVerdicts | None = None,
         certified: CertifiedChecks | None = None,
+        left_s: LeftS = no_end,
     ) -> None:
+        """``left_s`` is how long the run may still take, for hooks that wait."""
+        self._left_s = left_s
         self._profile = profile
         self._certified = certified
         self._load = load
@@ -145,7 +149,7 @@ class Checker:
             return await self._certified_embedding(opened, opened.scores, services, self._certified)
         subject = opened.subject
         if scorer.tier == "judge" and opened.expectation.hooks is not None:
-            shown = await ask_first(opened.expectation, subject)
+            shown = await ask_first(opened.expectation, subject, self._left_s)
             if isinstance(shown, Outcome):
                 return _decided_by_hook("pre_judge", opened.expectation, subject, shown, opened.trail)
             subject = shown

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -97,9 +97,10 @@ class Evaluator:
         self._reader = None if checker else reader_for(self.catalogue)
         self._checker = checker or Checker(
             profile,
-            partial(load_scorer, catalogue=self.catalogue),
+            partial(load_scorer, catalogue=self.catalogue, left_s=self._left_s),
             people=None if home is None else verdicts_for(home),
             certified=self.certified,
+            left_s=self._left_s,
         )
         self._clock = clock
         limit = self.config.max_time_s
@@ -186,11 +187,8 @@ class Evaluator:
             SuiteError: the case is wrong; it is read as if a suite's author had written it.
             ConfigError: this is not inside the evaluator's block, or in another event loop.
         """
-        [checked] = self._cases_of([case])
+        [checked] = read_cases([case], reader=self._reader)
         return await self._score(checked)
-
-    def _cases_of(self, given: Iterable[Case]) -> Iterable[Case]:
-        return given if self._reader is None else read_cases(given, reader=self._reader)
 
     async def _score(self, case: Case) -> CaseResult:
         self._check_open()
@@ -216,7 +214,7 @@ class Evaluator:
         are_read: bool = False,
         services: Services | None = None,
         order: Order | None = None,
-    ) -> AsyncIterator[CaseResult]:
+    ) -> AsyncGenerator[CaseResult, None]:
         """Check cases as they are read; results come as they settle, each with its ``index``.
 
         Reading pauses while too many cases wait, so memory stays flat. ``services`` are asked instead of the run's own.
@@ -231,7 +229,7 @@ class Evaluator:
         turns = self._turns_for(order)
         turn_ends = clock() + TURN_S
         try:
-            for index, case in enumerate(cases if are_read else self._cases_of(cases)):
+            for index, case in enumerate(cases if are_read else read_cases(cases, reader=self._reader)):
                 opened = self._begin(index, case, window.close)
                 opened.services = services
                 if opened.jobs:
@@ -292,6 +290,9 @@ class Evaluator:
         if self._stop is None and self._deadline is not None and self._clock() >= self._deadline:
             self._stop = "deadline"
         return self._stop
+
+    def _left_s(self) -> float | None:
+        return None if self._deadline is None else self._deadline - self._clock()
 
     def _check_open(self) -> None:
         if not self._is_open:

@@ -17,8 +17,8 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Case, Expectation, Hook, Outcome, Tier
-from tiered_eval.scorers.custom import within
-from tiered_eval.scorers.said import outcome_of
+from tiered_eval.scorers.said import outcome_of, shown
+from tiered_eval.scorers.time_limits import LeftS, TimeLimit, no_end
 from tiered_eval.text.subject import Subject
 
 __all__ = ["HookStep", "ask_first", "processed"]
@@ -49,8 +49,8 @@ def processed(expectation: Expectation, subject: Subject) -> Subject | Outcome:
     return subject.view(_Processed(hook, subject.case))
 
 
-async def ask_first(expectation: Expectation, subject: Subject) -> Subject | Outcome:
-    """What a judge is to be shown, or what the hook before it decided.
+async def ask_first(expectation: Expectation, subject: Subject, left_s: LeftS = no_end) -> Subject | Outcome:
+    """What a judge is to be shown, or what the hook before it decided; ``left_s`` bounds one that waits.
 
     Raises:
         ConfigError: it returned neither nothing, nor text, nor a decision; or did not come back.
@@ -62,7 +62,7 @@ async def ask_first(expectation: Expectation, subject: Subject) -> Subject | Out
     case = subject.case
     said = _called(hook, {"response": subject.text, "case": case, "expectation": expectation})
     if inspect.isawaitable(said):
-        said = await within(said, TIME_LIMIT_S, _who("pre_judge", hook))
+        said = await TimeLimit(_who("pre_judge", hook), TIME_LIMIT_S, left_s).on(said)
     return subject if said is None else _read(said, "pre_judge", hook, subject)
 
 
@@ -108,7 +108,7 @@ def _read(said: Any, stage: str, hook: Hook, subject: Subject) -> Subject | Outc
         if decided.state in ("pass", "fail"):
             return decided
     raise ConfigError(
-        f"{who} returned {said!r:.100}; return a text, or a mapping that decides, such as {{'pass': False, 'reason': '...'}}"
+        f"{who} returned {shown(said)}; return a text, or a mapping that decides, such as {{'pass': False, 'reason': '...'}}"
     )
 
 

@@ -9,12 +9,15 @@ from tiered_eval.catalogue import CATALOGUE, Catalogue
 from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.scorers.base import Scorer
+from tiered_eval.scorers.time_limits import LeftS, no_end
 
 __all__ = ["load_scorer"]
 
 
-def load_scorer(name: str, profile: Profile, catalogue: Catalogue = CATALOGUE) -> Scorer:
-    """The scorer of that name, its module imported now.
+def load_scorer(
+    name: str, profile: Profile, catalogue: Catalogue = CATALOGUE, left_s: LeftS = no_end
+) -> Scorer:
+    """The scorer of that name, its module imported now. ``left_s`` bounds the calls of those of the user's own.
 
     Raises:
         ConfigError: there is none of that name, or it is the user's own and cannot be made.
@@ -30,6 +33,6 @@ def load_scorer(name: str, profile: Profile, catalogue: Catalogue = CATALOGUE) -
     if info.code is not None:
         from tiered_eval.scorers.custom import own_scorer
 
-        return own_scorer(info, profile)
+        return own_scorer(info, profile, left_s)
     module, _, attribute = info.target.partition(":")
     return cast(Scorer, getattr(import_module(module), attribute)(profile))

@@ -9,11 +9,10 @@ Route: ``load_scorer`` comes here for entries of the table that hold code instea
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,6 +26,7 @@ from tiered_eval.scorers.collecting import Collector
 from tiered_eval.scorers.said import outcome_of
 from tiered_eval.scorers.selecting import Given, select
 from tiered_eval.scorers.threads import OwnThreads
+from tiered_eval.scorers.time_limits import LeftS, TimeLimit, no_end
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Item", "own_scorer"]
@@ -50,8 +50,8 @@ class Item(NamedTuple):
     options: Mapping[str, Any]
 
 
-def own_scorer(info: ScorerInfo, profile: Profile) -> Scorer:
-    """The scorer that an entry with code stands for.
+def own_scorer(info: ScorerInfo, profile: Profile, left_s: LeftS = no_end) -> Scorer:
+    """The scorer that an entry with code stands for; ``left_s`` says how long its calls may take at most.
 
     Raises:
         ConfigError: its class cannot be made.
@@ -59,11 +59,11 @@ def own_scorer(info: ScorerInfo, profile: Profile) -> Scorer:
     declared: Declared = info.code
     code = _instance(declared.code, profile) if isinstance(declared.code, type) else declared.code
     if declared.is_native:
-        return NativeCheck(info, code) if hasattr(code, "check") else NativeAsk(info, code)
+        return NativeCheck(info, code) if hasattr(code, "check") else NativeAsk(info, code, left_s)
     if declared.batch is not None:
-        return Batched(info, code)
+        return Batched(info, code, left_s)
     if declared.is_async or declared.is_slow:
-        return Waiting(info, code)
+        return Waiting(info, code, left_s)
     return Plain(info, code)
 
 
@@ -113,6 +113,10 @@ class _Asking(_Own):
 
     at_once: int
 
+    def __init__(self, info: ScorerInfo, code: Any, left_s: LeftS) -> None:
+        super().__init__(info, code)
+        self.limit = TimeLimit(self.who, self.declared.time_limit_s, left_s)
+
     async def ask(self, expectation: Expectation, subject: Subject, services: Services) -> Outcome:
         """See :class:`AskingScorer`."""
         outcomes = []
@@ -133,12 +137,12 @@ class _Asking(_Own):
 class Waiting(_Asking):
     """An async function, or a plain one in a thread."""
 
-    def __init__(self, info: ScorerInfo, code: Any) -> None:
-        super().__init__(info, code)
+    def __init__(self, info: ScorerInfo, code: Any, left_s: LeftS) -> None:
+        super().__init__(info, code, left_s)
         is_async = self.declared.is_async
         self.at_once = self.declared.at_once or (ASYNC_AT_ONCE if is_async else 1)
         self._call = _Call(self.declared, info.options)
-        self._threads = None if is_async else OwnThreads(self.who, limit_s=self.declared.time_limit_s)
+        self._threads = None if is_async else OwnThreads(self.who, self.limit)
 
     async def _said(
         self, expected: Any, given: Given, expectation: Expectation, subject: Subject, services: Services
@@ -146,17 +150,17 @@ class Waiting(_Asking):
         call = partial(self._call.on, self.code, expected, given, expectation, subject, services)
         if self._threads is not None:
             return await self._threads.run(call)
-        return await within(call(), self.declared.time_limit_s, self.who)
+        return await self.limit.on(call())
 
 
 class Batched(_Asking):
     """A function that takes many at once."""
 
-    def __init__(self, info: ScorerInfo, code: Any) -> None:
-        super().__init__(info, code)
+    def __init__(self, info: ScorerInfo, code: Any, left_s: LeftS) -> None:
+        super().__init__(info, code, left_s)
         size, batches = self.declared.batch or 1, self.declared.at_once or 1
         self.at_once = min(MOST_WAITING, size * (batches + 1))  # while some are worked on, the next one fills
-        self._threads = OwnThreads(self.who, limit_s=self.declared.time_limit_s)
+        self._threads = OwnThreads(self.who, self.limit)
         self._collector: Collector[Item] = Collector(self._call, who=self.who, size=size, at_once=batches)
 
     async def _said(
@@ -167,8 +171,10 @@ class Batched(_Asking):
         )
 
     async def _call(self, items: list[Item]) -> Sequence[Any]:
+        said: Sequence[Any]
         if self.declared.is_async:
-            said: Sequence[Any] = await within(self.code(items), self.declared.time_limit_s, self.who)
+            self.limit.check()
+            said = await self.limit.on(self.code(items))
         else:
             said = await self._threads.run(partial(self.code, items))
         return said
@@ -186,15 +192,16 @@ class NativeCheck(_Own):
 class NativeAsk(_Own):
     """A class with the method of our asking scorers, which sees all values and may use the services."""
 
-    def __init__(self, info: ScorerInfo, code: Any) -> None:
+    def __init__(self, info: ScorerInfo, code: Any, left_s: LeftS) -> None:
         super().__init__(info, code)
+        self.limit = TimeLimit(self.who, self.declared.time_limit_s, left_s)
         self.at_once = self.declared.at_once or ASYNC_AT_ONCE
         self.judges_whole = bool(getattr(code, "judges_whole", False))
 
     async def ask(self, expectation: Expectation, subject: Subject, services: Services) -> Outcome:
         """See :class:`AskingScorer`."""
         inner: AskingScorer = self.code
-        said = await within(inner.ask(expectation, subject, services), self.declared.time_limit_s, self.who)
+        said = await self.limit.on(inner.ask(expectation, subject, services))
         return self.outcome(said, expectation.options)
 
 
@@ -239,21 +246,6 @@ class _Call:
             elif role or one.name in options:
                 named[one.name] = known[role] if role else options[one.name]
         return code(*separate, **named)
-
-
-async def within(call: Awaitable[Any], limit_s: float, who: str) -> Any:
-    """What a call of the user's comes to, inside its time.
-
-    Raises:
-        ConfigError: it took longer than it may.
-    """
-    try:
-        async with asyncio.timeout(limit_s) as limit:
-            return await call
-    except TimeoutError:
-        if limit.expired():
-            raise ConfigError(f"{who} did not come back within {limit_s:g} s") from None
-        raise
 
 
 def _instance(code: type, profile: Profile) -> Any:

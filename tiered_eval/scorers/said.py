@@ -9,13 +9,14 @@ Used by :mod:`tiered_eval.scorers.custom`, ``python_function`` and the runner's 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
 from tiered_eval.records.verdicts import NO_METRICS, OutcomeState
 
-__all__ = ["FORMS", "outcome_of"]
+__all__ = ["FORMS", "outcome_of", "shown"]
 
 FORMS = "true or false, a score from 0 to 1, pass, fail or unsure, a mapping with one of these, or an Outcome"
 
@@ -135,4 +136,11 @@ def _without_numpy(said: Any) -> Any:
 
 
 def _no_answer(said: Any, who: str) -> ConfigError:
-    return ConfigError(f"{who} returned {said!r:.100}; return {FORMS}")
+    return ConfigError(f"{who} returned {shown(said)}; return {FORMS}")
+
+
+def shown(said: Any) -> str:
+    """What was returned, for messages: the same in every run, so no address of an object."""
+    if said is None or isinstance(said, str | int | float | Decimal | Mapping | list | tuple):
+        return f"{said!r:.100}"
+    return f"a {type(said).__name__}"

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tiered_eval.errors import ConfigError
+from tiered_eval.scorers.time_limits import TimeLimit
 
 __all__ = ["STUCK_AT_MOST", "OwnThreads"]
 
@@ -24,9 +25,9 @@ STUCK_AT_MOST = 8
 class OwnThreads:
     """The threads of one function."""
 
-    def __init__(self, who: str, *, limit_s: float) -> None:
+    def __init__(self, who: str, limit: TimeLimit) -> None:
         self._who = who
-        self._limit_s = limit_s
+        self._limit = limit
         self._stuck = 0
 
     async def run(self, call: Callable[[], Any]) -> Any:
@@ -34,8 +35,10 @@ class OwnThreads:
 
         Raises:
             ConfigError: it took longer than it may, or too many calls before it have not come back.
+            DeadlineReached: the run has no time left.
             Whatever it raises.
         """
+        self._limit.check()
         if self._stuck >= STUCK_AT_MOST:
             raise ConfigError(
                 f"{self._who} is not called any more: {self._stuck} calls of it have not come back"
@@ -44,11 +47,12 @@ class OwnThreads:
         done: asyncio.Future[None] = loop.create_future()
         said: list[Any] = []
         raised: list[BaseException] = []
+        is_left_behind = False
 
         def finish() -> None:
-            if done.done():
+            if is_left_behind:
                 self._stuck -= 1  # nobody waits any more, and it has come back after all
-            else:
+            elif not done.done():
                 done.set_result(None)
 
         def work() -> None:
@@ -64,14 +68,10 @@ class OwnThreads:
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(work,), name=self._who, daemon=True).start()
         try:
-            async with asyncio.timeout(self._limit_s):
-                await done
-        except TimeoutError:
-            self._stuck += 1
-            raise ConfigError(f"{self._who} did not come back within {self._limit_s:g} s") from None
-        except asyncio.CancelledError:
-            self._stuck += 1
-            raise
+            await self._limit.on(done)
+        finally:
+            is_left_behind = not (done.done() and not done.cancelled())
+            self._stuck += is_left_behind
         if raised:
             raise raised[0]
         return said[0]

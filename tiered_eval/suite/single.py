@@ -65,12 +65,15 @@ def check_cases(cases: Iterable[object], *, reader: ExpectationReader | None = N
     return tuple(filter(None, checked))
 
 
-def read_cases(cases: Iterable[object], *, reader: ExpectationReader) -> Iterator[Case]:
-    """The same one by one, as they are asked for, so that a stream of cases is never held.
+def read_cases(cases: Iterable[Case], *, reader: ExpectationReader | None) -> Iterator[Case]:
+    """The same one by one, as they are asked for, so that a stream of cases is never held; without a reader, as they are.
 
     Raises:
         SuiteError: at the first case that is wrong.
     """
+    if reader is None:
+        yield from cases
+        return
     case_reader = CaseReader(reader)
     for number, case in enumerate(cases, 1):
         problems = Problems()
