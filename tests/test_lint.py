@@ -81,6 +81,7 @@ ERRORS = [
     ("two dots", made("behaviour", "x", field="tool_calls..name", equals="x"), "bad-path"),
     ("a path that ends in a dot", made("behaviour", "x", field="name.", equals="x"), "bad-path"),
     ("a word as place", made("behaviour", "x", field="calls[first]", equals="x"), "bad-path"),
+    ("numbers without a band", made("requirement", "x", models=["openai-decisions:a"]), "model-by-numbers"),
     ("labels, one in the other", made("requirement", "x", labels=["safe", "not safe"]), "overlapping-labels"),
     (
         "a label that is none",

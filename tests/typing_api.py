@@ -15,6 +15,7 @@ from tiered_eval import (
     CaseResult,
     Evaluator,
     Expectation,
+    JudgeStage,
     Report,
     RunConfig,
     Suite,
@@ -29,7 +30,10 @@ from tiered_eval import (
 EXPECTATION = Expectation(id="days", kind="must-contain", values=("45",), options={"unit": "days"})
 CASE = Case(id="terms", response="Due in 45 days.", expectations=(EXPECTATION,))
 CONFIG = RunConfig(
-    judges=("anthropic:claude-haiku-5-5",),
+    chain=(
+        JudgeStage(models=("openai-decisions:gpt-6-luna",), accept=0.95, reject=0.05),
+        JudgeStage(models=("anthropic:claude-haiku-5-5",), votes=3),
+    ),
     max_cost_usd=Decimal("0.50"),
     max_time_s=60.0,
     mode="offline",

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.catalogue.entries import Need
 from tiered_eval.errors import Problem
-from tiered_eval.records import Case, Expectation, Suite
+from tiered_eval.records import Case, Expectation, Suite, is_decision_model
 from tiered_eval.text.claims import claim_problem
 from tiered_eval.text.contexts import contexts_of
 from tiered_eval.text.paths import find_at, parse_path, path_problem
@@ -37,6 +37,7 @@ RULES = {
     "no-ground-truth": "a `ground_truth_field` that leads to nothing in its case",
     "no-input": "a scorer that judges an answer by its question, in a case without `input`",
     "no-context": "a scorer that compares with a context, in a case without one",
+    "model-by-numbers": "a model that answers by probabilities, for which an expectation has no band",
     "contradiction": "the same value must and must not be contained",
     "zero-weights": "all weights of a case are zero, so that its score is 0/0",
     "short-literal": "a literal of one or two characters is found by chance (warning)",
@@ -111,6 +112,15 @@ def _findings(expectation: Expectation) -> Iterator[Finding]:
     labels = expectation.options.get("labels")
     if labels is not None:
         yield from _labels(expectation, labels)
+    models = expectation.options.get("models") or ()
+    for model in (models,) if isinstance(models, str) else models:
+        if is_decision_model(str(model)):
+            yield (
+                "model-by-numbers",
+                f'"{_cut(str(model))}" answers by probabilities, and nothing says from where on one is a yes',
+                "name it in a stage of the suite's judge: {chain: [...]}, with accept and reject",
+                "error",
+            )
 
 
 def _labels(expectation: Expectation, labels: Sequence[Any]) -> Iterator[Finding]:
