@@ -26,6 +26,7 @@ from tiered_eval.cli.app import run_app
 from tiered_eval.errors import ProviderUnavailable
 from tiered_eval.ledger import Ledger
 from tiered_eval.records import Case, Report, Verdict
+from tiered_eval.runner import Evaluator
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.loopback import loopback_process
 from tiered_eval.text.subject import Subject
@@ -204,6 +205,38 @@ async def test_an_audit_that_cannot_be_made_takes_no_verdict_away(certificate: C
     assert len(early) >= 20
     assert sum(any("audit" in step.reason for step in one.trail) for one in early) == 5
     assert state_of(certificate, tmp_path / "home") is None
+
+
+async def test_a_harness_that_asks_one_by_one_is_audited_too(certificate: Certificate, tmp_path: Path):
+    """Drawn verdicts are judged and noted when the evaluator ends; no case waits for the end of anything."""
+    path = tmp_path / "certificate.json"
+    save_certificate(certificate, path)
+    services = ScriptedServices(contrary, home=tmp_path / "home", seconds=lambda text: 0.0)
+    config = RunConfig(embedder="none", home=tmp_path / "home", certificate=path, judges=services.judges)
+
+    async with Evaluator(config, services=services) as evaluator:
+        results = [await evaluator.score(case) for case in shipments(100)]
+    await services.aclose()
+
+    audited = sum(verdict.audited for result in results for verdict in result.verdicts)
+    assert audited > 0
+    assert state_of(certificate, tmp_path / "home").disagreements == audited
+
+
+async def test_a_stream_that_is_left_early_ends_in_order(certificate: Certificate, tmp_path: Path):
+    """Verdicts that wait for the end of the stream hold nothing up when nobody wants the rest."""
+    path = tmp_path / "certificate.json"
+    save_certificate(certificate, path)
+    services = ScriptedServices(said_in, home=tmp_path / "home", seconds=lambda text: 0.0)
+    config = RunConfig(embedder="none", home=tmp_path / "home", certificate=path, judges=services.judges)
+
+    async with asyncio.timeout(5), Evaluator(config, services=services) as evaluator:
+        stream = evaluator.stream(shipments(30))
+        await anext(stream)
+        await stream.aclose()
+    await services.aclose()
+
+    assert len(services.asked) < 5
 
 
 async def test_without_a_judge_nothing_is_audited(certificate: Certificate, tmp_path: Path):

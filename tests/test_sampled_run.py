@@ -105,8 +105,8 @@ def share_that_holds(runs: int, **options: Any) -> float:
 
 @pytest.mark.parametrize("pack", ["auto", "never"])
 def test_the_interval_covers_the_full_score_in_a_smaller_draw(pack: str):
-    """With half the money, in 40 suites: nominal 95 %, with the room that so few of them need."""
-    assert share_that_holds(40, pack=pack) >= 0.875
+    """With half the money, in 25 suites: nominal 95 %, with the room that so few of them need."""
+    assert share_that_holds(25, pack=pack) >= 0.84
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_too_few_calls_say_nothing():
 def test_slow_answers_may_be_bad_ones():
     """Where fails take longer, the calls that are open at the deadline count both ways, and the interval still holds."""
     held = 0
-    for seed in range(20):
+    for seed in range(12):
         cases, truth = made_suite(seed)
         report, _ = run(
             scored(cases, truth, seconds=lambda name: 1.0 if truth[name] else 2.5, max_time_s=15.0, seed=seed)  # noqa: B023  # used at once
@@ -204,7 +204,7 @@ def test_slow_answers_may_be_bad_ones():
         assert report.leftovers["deadline"] > 0
         held += report.sampled.low <= full_score(cases, truth) <= report.sampled.high
 
-    assert held >= 19
+    assert held >= 11
 
 
 def test_a_run_ends_before_its_time_is_up():
@@ -351,7 +351,7 @@ def test_decide_settles_more_cases_with_the_same_money():
 def test_decide_keeps_a_fifth_for_the_score():
     """What was decided is no sample, so a part of the money goes into one of the rest, and the interval holds."""
     held = 0
-    for seed in range(20):
+    for seed in range(12):
         cases, truth = made_suite(seed)
         report, _ = run(
             scored(cases, truth, calls=len(truth) // 2, pack="never", when_short="decide", seed=seed)
@@ -360,7 +360,7 @@ def test_decide_keeps_a_fifth_for_the_score():
         assert report.sampled.estimate is not None
         held += report.sampled.low <= full_score(cases, truth) <= report.sampled.high
 
-    assert held >= 17
+    assert held >= 10
 
 
 def test_decide_judges_everything_where_it_can():

@@ -48,7 +48,7 @@ def certified_words(verdict: Verdict) -> str | None:
 def sampled_line(sampled: SampledScore) -> str:
     """The score as judging everything would have given it, and what it rests on."""
     how = (
-        f"judged {sampled.judged:,} of {plural(sampled.total, 'expectation')} that only the judge can settle"
+        f"judged {sampled.judged:,} of {plural(sampled.total, 'expectation')} that the judge has the last word on"
     )
     if sampled.open:
         how += f"; {sampled.open:,} without an answer counted both ways"
