@@ -1,6 +1,6 @@
 """The client process of ``pack`` and ``batch``: scores a made-up suite against a provider at a URL.
 
-``python -m benchmarks.left_over_run URL HOME MODEL PACK BATCH`` prints one JSON object; MODEL may be a chain,
+``python -m benchmarks.left_over_run URL HOME MODEL PACK BATCH [CACHE]`` prints one JSON object; MODEL may be a chain,
 ``NUMBERS>WORDS``. Waits between looks at a batch are
 cut to a moment, since the provider needs no longer.
 """
@@ -27,14 +27,14 @@ async def shortened(seconds: float) -> None:
     await asyncio.sleep(min(seconds, LONGEST_WAIT_S))
 
 
-def main(url: str, home: str, judge: str, pack: str, batch: str) -> dict[str, Any]:
+def main(url: str, home: str, judge: str, pack: str, batch: str, cache: str = "auto") -> dict[str, Any]:
     os.environ.update(
         OPENAI_BASE_URL=f"{url}/v1",
         ANTHROPIC_BASE_URL=url,
         OPENAI_API_KEY="loopback-key",
         ANTHROPIC_API_KEY="loopback-key",
     )
-    return asyncio.run(measured(home, judge, pack, batch))
+    return asyncio.run(measured(home, judge, pack, batch, cache))
 
 
 def chain_from(judge: str) -> Any:
@@ -51,7 +51,7 @@ def chain_from(judge: str) -> Any:
     )
 
 
-async def measured(home: str, judge: str, pack: Any, batch: Any) -> dict[str, Any]:
+async def measured(home: str, judge: str, pack: Any, batch: Any, cache: Any) -> dict[str, Any]:
     from benchmarks.made import left_over_suite
     from tiered_eval import RunConfig, evaluate
     from tiered_eval.runner.services import open_services
@@ -64,6 +64,7 @@ async def measured(home: str, judge: str, pack: Any, batch: Any) -> dict[str, An
         gate="partial>=0",
         pack=pack,
         batch=batch,
+        prompt_cache=cache,
     )
     services = await open_services(
         config, run="benchmark", deadline=None, clock=time.monotonic, sleep=shortened
