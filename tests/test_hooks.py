@@ -358,6 +358,18 @@ def test_a_report_says_which_hooks_were_run(tmp_path: Path):
     assert before != after
 
 
+def test_a_case_with_another_hook_asks_for_something_else(tmp_path: Path):
+    """And for the same again when the same suite is loaded, so that verdicts of another run may stand in for it."""
+    text = "cases:\n  - {id: a, response: x, post_process: HOOK, expect: [must-contain: x]}\n"
+
+    def digest(hook: str, folder: str) -> str:
+        suite = load_suite(write(tmp_path / folder, text.replace("HOOK", hook)), allow_code=True)
+        return next(iter(suite.cases)).asked_digest
+
+    assert digest("shout", "one") == digest("shout", "two")
+    assert digest("shout", "one") != digest("strip_thoughts", "one")
+
+
 def test_a_plan_runs_the_hooks_before_the_free_checks(tmp_path: Path):
     """It tells what a run would do."""
     text = "post_process: needs_json\ncases:\n  - {id: a, response: x, expect: [requirement: Is kind]}\n"

@@ -7,7 +7,7 @@ and nothing has to be looked up when it is checked. ``digest`` tells whether two
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["HOOK_STAGES", "Hook", "Hooks"]
@@ -21,7 +21,8 @@ class Hook:
     """One function, as it was named."""
 
     name: str
-    call: Callable[..., Any]
+    call: Callable[..., Any] = field(repr=False)
+    """Not shown, so that the same hook reads the same in every process."""
     digest: str = ""
     """16 hexadecimal digits over the file that it stands in; empty where there is none."""
 

@@ -25,6 +25,7 @@ from tiered_eval.catalogue import (
     canonical,
 )
 from tiered_eval.catalogue.declaring import code_digest, declaration_of, info_of
+from tiered_eval.catalogue.entries import LONGEST_NAME
 from tiered_eval.errors import ConfigError
 from tiered_eval.suite.code import FOLDER, SuiteCode, place_of
 from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES
@@ -38,6 +39,9 @@ __all__ = ["GROUP", "OwnCatalogue", "installed_scorers", "own_catalogue"]
 
 GROUP = "tiered_eval.scorers"
 """The entry points by which a package brings scorers: ``name = "module:function"``."""
+
+MOST_FAULTS = 1000
+"""Names that are remembered as nothing that may be had; a suite may hold a million of them."""
 
 _BY_HAND = "scorers given by hand"
 
@@ -83,6 +87,8 @@ class OwnCatalogue(Catalogue):
         found = super().named(name)
         if found is not None or name in self._faults or canonical(name) in self._reserved:
             return found
+        if len(name) > LONGEST_NAME or len(self._faults) >= MOST_FAULTS:
+            return None
         if not is_python_name(name):
             name = canonical(name).removeprefix(NEGATION)
         try:
