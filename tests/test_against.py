@@ -240,7 +240,6 @@ async def test_a_change_that_cannot_be_asked_again_stands():
     def says(request: ModelRequest) -> bool:
         if request.vote >= SECOND_VOTE:
             raise BudgetExceeded(
-                "the cap",
                 cap_usd=Decimal(1),
                 spent_usd=Decimal(1),
                 reserved_usd=Decimal(0),

@@ -14,7 +14,7 @@ from paired_runs import case_of, report_of
 from tiered_eval.calibration.comparison import Comparison, compare_reports
 from tiered_eval.calibration.flakes import changes_to_confirm
 from tiered_eval.calibration.regression import GateCase, PairedGate
-from tiered_eval.calibration.suite_gate import SuiteGate, differences, gate_case, gate_cases
+from tiered_eval.calibration.suite_gate import FigureName, SuiteGate, differences, gate_case, gate_cases
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult
 
@@ -249,7 +249,9 @@ def test_what_is_left_over_turns_nothing_that_is_clear(bounds: tuple[float, floa
 
 
 def family(suite: Any, **dimensions: Any) -> SuiteGate:
-    return SuiteGate({None: suite, **dimensions}, margin=MARGIN)
+    cases: dict[FigureName, Any] = {None: suite}
+    cases.update(dimensions)
+    return SuiteGate(cases, margin=MARGIN)
 
 
 def test_an_early_pass_needs_every_dimension():

@@ -21,7 +21,8 @@ CASES = 160
 def made_pair(seed: int, drop: float) -> tuple[list[CaseResult], list[CaseResult]]:
     """Two runs of five expectations a case, of which a tenth come out anew and ``drop`` more fail the second time."""
     rng = random.Random(seed)
-    base, candidate = [], []
+    base: list[CaseResult] = []
+    candidate: list[CaseResult] = []
     for index in range(CASES):
         before = [rng.random() < 0.85 for _ in DIMENSIONS]
         after = [(rng.random() < 0.85 if rng.random() < 0.1 else old) for old in before]
