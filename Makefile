@@ -20,6 +20,7 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy tests/typing_api.py examples/harness.py
+	cd tests && ../$(BIN)/mypy *.py
 
 format: $(STAMP)
 	$(BIN)/ruff format .

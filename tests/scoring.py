@@ -34,11 +34,10 @@ def verdict(
 ) -> Verdict:
     """What becomes of one entry, as an author writes it in YAML; raises what loading and checking raise."""
     problems = Problems()
-    (made,) = ExpectationReader(CATALOGUE, allow_code=True).read([entry], Scope("suite.yaml", problems)) or [
-        None
-    ]
-    if made is None or problems.error_count:
+    read = ExpectationReader(CATALOGUE, allow_code=True).read([entry], Scope("suite.yaml", problems))
+    if not read or problems.error_count:
         raise SuiteError(problems.errors)
+    (made,) = read
     case = Case(id="c", response=response, expectations=(made,), fields=fields or {}, meta=meta or {})
     ended = CHECKER.begin(made, Subject(case))
     assert isinstance(ended, Verdict), "a free check is settled at once"

@@ -87,6 +87,7 @@ def test_bounds_hold_whatever_the_leftovers_turn_out_to_be(states):
         tally.add(
             case_result(0, "c", tuple(verdict(s if s in ("pass", "fail") else outcome) for s in states))
         )
+        assert tally.partial.estimate is not None
         settled.append(tally.partial.estimate)
 
     assert open_tally.partial.bound_low == pytest.approx(min(settled))

@@ -277,6 +277,7 @@ async def test_errored_item_is_an_error_of_its_own(vendor: str, fault: str, erro
     bad = results.pop("item-0")
     assert (bad.outcome, bad.reply) == ("errored", None)
     assert isinstance(bad.error, error)
+    assert bad.error is not None
     assert bad.error.billed == billed
     assert {result.outcome for result in results.values()} == {"succeeded"}
 

@@ -32,7 +32,7 @@ def fill(home: Path, *texts: str, at: tuple[str, ...] = (OLD, NEW)) -> None:
 
     async def settle() -> None:
         for key, text, moment in zip(KEYS, texts, at, strict=True):
-            with Ledger.open(home, now=lambda moment=moment: moment) as ledger:
+            with Ledger.open(home, now=lambda moment=moment: moment) as ledger:  # type: ignore[misc]  # a default of a lambda
                 claim = Claim(key=key, scope="run", run="run", model="m:x", kind="k", bound=10**12, cap=None)
                 await ledger.claim(claim)
                 await ledger.settle(claim, cost=10**12, payload=payload(text))

@@ -335,7 +335,7 @@ def test_every_commit_survives_power_loss(ledger: Ledger):
     """The writing connection syncs fully, on a write-ahead log, and waits when another one writes."""
     pragmas = {
         name: ledger._writer.wait_for(
-            lambda connection, name=name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+            lambda connection, name=name: connection.execute(f"PRAGMA {name}").fetchone()[0]  # type: ignore[misc]  # a default of a lambda
         )
         for name in ("synchronous", "journal_mode", "busy_timeout", "application_id", "user_version")
     }

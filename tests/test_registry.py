@@ -129,7 +129,11 @@ def test_another_package_adds_a_provider(monkeypatch: pytest.MonkeyPatch):
         name = "acme"
 
         def load(self) -> Any:
-            return lambda settings, name: seen.append((settings, name)) or "opened"
+            def opened(settings: Any, name: str) -> str:
+                seen.append((settings, name))
+                return "opened"
+
+            return opened
 
     monkeypatch.setattr(
         importlib.metadata,

@@ -103,7 +103,7 @@ def test_a_serial_number_is_told_quickly_and_rightly(prefix: str):
 EXACT = ["exact*", "judge*"]
 NUMBER = ["number*", "judge*"]
 PHRASE = ["exact", "coverage", "semantic", "judge*"]
-ROUTES = [
+ROUTES: list[Any] = [
     # (kind, values, options, steps, why); a star marks a step that decides both ways
     ("must-contain", ["PO-4471"], {}, EXACT, "an identifier is there or not there"),
     ("must-contain", ["https://example.org"], {}, EXACT, "so is a URL"),

@@ -378,7 +378,7 @@ async def test_tests_that_cannot_run_are_an_error(tests: str, why: str, any_box:
 # Responses that try to pass without being right
 
 
-IN_EACH_FORM = {
+IN_EACH_FORM: dict[str, dict[str, Any]] = {
     "calls": {
         "function": "add",
         "cases": [{"args": [1, 2], "expected": 3}, {"args": [20, 22], "expected": 42}],

@@ -23,6 +23,8 @@ def test_units_of_a_family_convert_exactly(one: str, other: str):
 
     assert left.unit is not None
     assert right.unit is not None
+    assert left.value is not None
+    assert right.value is not None
     assert left.unit.family == right.unit.family
     assert left.value * left.unit.factor == right.value * right.unit.factor
 
