@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterable
 
 from tiered_eval.text.antonyms import are_opposed
 from tiered_eval.text.attachment import other_complement, other_owner, other_preposition
+from tiered_eval.text.attribution import attributed
 from tiered_eval.text.clauses import another_clause, patched, subject_of_another
 from tiered_eval.text.degrees import degree_changed
 from tiered_eval.text.idf import idf, most
 from tiered_eval.text.modality import denied, either_or, tied, unrealised, unsaid, weakened
 from tiered_eval.text.names import name_changed
+from tiered_eval.text.narrowing import another_time, fewer
 from tiered_eval.text.passages import Passage, passages, read_claim, smallest, tightest
 from tiered_eval.text.quantities import quantities_changed
 from tiered_eval.text.roles import roles_changed
@@ -116,7 +118,9 @@ def _opposites(claim: Passage, place: Passage, first: int, last: int) -> str | N
 GUARDS: tuple[Callable[[Passage, Passage, int, int], str | None], ...] = (
     denied,
     unsaid,
+    attributed,
     quantities_changed,
+    fewer,
     _opposites,
     weakened,
     tied,
@@ -133,5 +137,6 @@ GUARDS: tuple[Callable[[Passage, Passage, int, int], str | None], ...] = (
     name_changed,
     degree_changed,
     unrealised,
+    another_time,
     either_or,
 )

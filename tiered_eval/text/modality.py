@@ -25,18 +25,41 @@ _WEAKENERS = frozenset(
     stem(word)
     for word in """
     almost nearly practically virtually partly partially halfway supposedly allegedly reportedly apparently possibly
-    perhaps probably maybe may might could if whether pretend pretended refuse refused decline declined avoid avoided
+    perhaps probably maybe may might could would if whether pretend pretended refuse refused decline declined avoid avoided
     prevent prevented stop stopped forget forgot threaten threatened attempt attempted try tried want wanted hope hoped
     wish wished plan planned think thought believe believed claim claimed doubt doubted expect expected
+    cease quit abandon neglect miss postpone delay consider contemplate oppose resist halt suspend cancel forbid predict allege
+    speculate suspect intend propose
     """.split()
 )
 """Before a statement they take its truth away, or leave it open."""
+_WEAK_PAIRS = frozenset(
+    tuple(map(stem, pair.split()))
+    for pair in """
+    close to|short of|far from|all but|yet to|about to|going to|said to|told to|urged to|meant to|supposed to|rumour has|rumor has
+    """.strip().split("|")
+)
+"""The same in two words: "came close to", "is said to"."""
 _UNMAKERS = frozenset(
     stem(word) for word in "former ex fake false mock pseudo potential proposed low".split()
 )
 """Before a noun they make something else of it: a former director is none."""
-_CONDITIONS = frozenset("if unless until till".split())
+_LESSER = frozenset("deputy acting vice assistant interim associate aspiring".split())
+"""The same right before it."""
+_CONDITIONS = frozenset("if unless until till assuming".split())
 """Behind a statement they tie it to something; so does "only" before one of the next words."""
+_TIES = frozenset(
+    tuple(pair.split())
+    for pair in (
+        "provided that|provided the|provided you|provided it|provided they|provided all|providing that|long as|in case|subject to"
+        "|on condition|in theory|in principle|except for|except that|except when|except where|apart from|save for|other than"
+    ).split("|")
+)
+"""Two words that do so behind it."""
+_OPENING_TIES = frozenset(
+    "if unless assuming pending provided subject except excluding apart suppose supposing imagine".split()
+)
+"""The first word of a sentence that ties all of it to something."""
 _ONLY_WHEN = _CONDITIONS | {
     "when",
     "after",
@@ -50,6 +73,9 @@ _ONLY_WHEN = _CONDITIONS | {
     "upon",
     "once",
     "by",
+    "next",
+    "from",
+    "since",
 }
 _OPEN = frozenset("will would shall should can could may might must to".split())
 """Before a bare verb they say that it has not happened, or not yet."""
@@ -132,22 +158,33 @@ def weakened(claim: Passage, place: Passage, first: int, last: int) -> str | Non
     for at, found in enumerate(place.stems[begin : last + 1], start=begin):
         if found in claim.counts or (found == "may" and place.tokens[at].is_capital):
             continue  # "In May" weakens nothing
-        is_little = place.tokens[at].word == "little" and place.stems[at + 1 : at + 2] == ("to",)
-        if is_little or found in _WEAKENERS or (found in _UNMAKERS and _makes_other(claim, place, at)):
+        following = place.stems[at + 1 : at + 2]
+        is_little = place.tokens[at].word == "little" and following == ("to",)
+        if (found, *following) in _WEAK_PAIRS:
+            return f'weakened by "{place.tokens[at].word} {place.tokens[at + 1].word}"'
+        if is_little or found in _WEAKENERS or (found in _UNMAKERS and _makes_other(claim, place, at, 2)):
             return f'weakened by "{place.tokens[at].word}"'
+        if place.tokens[at].word in _LESSER and _makes_other(claim, place, at, 1):
+            return f'there it is "{place.tokens[at].word}"'
     return None
 
 
-def _makes_other(claim: Passage, place: Passage, at: int) -> bool:
-    """Does the word ``at`` describe one of the claim's, right behind it or with one word between?"""
-    return any(token.stem in claim.counts for token in place.content_from(at + 1, 2))
+def _makes_other(claim: Passage, place: Passage, at: int, reach: int) -> bool:
+    """Does the word ``at`` describe one of the claim's, so many content words behind it at most?"""
+    return any(token.stem in claim.counts for token in place.content_from(at + 1, reach))
 
 
 def tied(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     """A condition behind the match that the claim does not have: "... only if unopened"."""
+    opening = place.tokens[0].word
+    if first > 0 and opening in _OPENING_TIES and opening not in claim.counts:
+        return f'tied to a condition by "{opening}"'
     behind = [token.word for token in place.tokens[last + 1 :]]
     for word, following in pairwise([*behind, ""]):
-        if word not in claim.counts and (word in _CONDITIONS or (word == "only" and following in _ONLY_WHEN)):
+        if word in claim.counts:
+            continue
+        is_tie = word in _CONDITIONS or (word, following) in _TIES
+        if is_tie or (word == "only" and following in _ONLY_WHEN):
             return f'tied to a condition by "{word}"'
     return None
 

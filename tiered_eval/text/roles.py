@@ -46,6 +46,8 @@ def roles_changed(claim: Passage, place: Passage, first: int, last: int) -> str 
     if not is_passive_alike:
         keeps_actors = _keeps_actors(their_acts, claim) and _keeps_actors(acts, place)
         return None if keeps_actors else "who does what changed over"
+    if _whole_and_part_changed(claim, place):
+        return "the whole and its part changed over"
     if _says_what_it_is(claim) or _lists_what_it_is(claim, place):
         return None
     if turns_round(shared, place.stems) or _names_changed_over(claim, place):
@@ -116,6 +118,22 @@ def _says_what_it_is(claim: Passage) -> bool:
         return False
     at = claim.stems.index("be")
     return any(token.word in {"a", "an"} for token in claim.tokens[at + 1 : at + 2])
+
+
+def _whole_and_part_changed(claim: Passage, place: Passage) -> bool:
+    """ "Velox is a part of Norda" for "Norda is a part of Velox": two names around the same "is ... of"."""
+    one, other = claim.content[0], claim.content[-1]
+    if not (one.is_capital and other.is_capital) or one.stem == other.stem:
+        return False
+    return _stands_of(claim, one.stem, other.stem) and _stands_of(place, other.stem, one.stem)
+
+
+def _stands_of(passage: Passage, one: str, other: str) -> bool:
+    wanted = (one, "be", "of", other)
+    if not passage.counts.keys() >= set(wanted):
+        return False
+    places = [passage.stems.index(word) for word in wanted]
+    return places == sorted(places)
 
 
 def _lists_what_it_is(claim: Passage, place: Passage) -> bool:
