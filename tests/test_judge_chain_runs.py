@@ -235,6 +235,19 @@ async def test_an_outage_of_the_last_stage_is_an_error_with_its_trail(
     assert [(step.stage, step.state, step.score) for step in verdict.trail] == [(1, "unsure", 0.9)]
 
 
+async def test_what_settled_nothing_is_paid_for_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A verdict that is none, or an error, says what was billed on the way to it."""
+    async with vendors(monkeypatch) as server:
+        unsure = await run(tmp_path / "unsure", (UNSURE,))
+        server.then("none", "404", "404")
+        failed = await run(tmp_path / "failed", (UNSURE, LAST))
+
+    assert {one.state for one in verdicts(unsure)} == {"not-judged"}
+    assert {one.state for one in verdicts(failed)} >= {"error"}
+    for report in (unsure, failed):
+        assert sum(one.cost_usd for one in verdicts(report)) == report.spend.settled_usd > 0
+
+
 async def test_money_that_ends_in_a_chain_leaves_its_questions_unjudged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

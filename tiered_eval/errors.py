@@ -118,10 +118,14 @@ class Interrupted(TieredEvalError):
 class CutShort(TieredEvalError):
     """A check that asks several in turn could not go on. What was said before is no verdict, and must not be lost."""
 
-    def __init__(self, error: TieredEvalError, *, trail: Sequence[Step]) -> None:
+    def __init__(
+        self, error: TieredEvalError, *, trail: Sequence[Step], cost_usd: Decimal = Decimal(0)
+    ) -> None:
         self.error = error
         """What kept it from going on."""
         self.trail = tuple(trail)
+        self.cost_usd = cost_usd
+        """Billed for what was said, in US dollars."""
         super().__init__(str(error))
 
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from decimal import Decimal
+from typing import Any, TypeAlias, TypeVar, cast
 
 from tiered_eval.calibration.decider import Decision
 from tiered_eval.catalogue.people import MANUAL
-from tiered_eval.errors import TieredEvalError
+from tiered_eval.errors import CutShort, TieredEvalError
 from tiered_eval.people import HumanVerdicts
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Tier, Value, Verdict
 from tiered_eval.records.making import maker
+from tiered_eval.records.verdicts import ZERO_USD
 from tiered_eval.router import Route, RouteStep, route
 from tiered_eval.runner.audits import Audit
 from tiered_eval.runner.certified import CertifiedChecks, Scores
@@ -44,6 +46,9 @@ _INVERTED: dict[str, Any] = {"pass": "fail", "fail": "pass", "unsure": "unsure"}
 _FLIPPED: dict[Match, Match] = {"any": "all", "all": "any"}
 
 
+Begun = TypeVar("Begun", bound="Verdict | OpenExpectation")
+
+
 @dataclass(frozen=True, slots=True)
 class OpenExpectation:
     """An expectation that its free checks did not settle; ``next_step`` is the first that asks a model."""
@@ -61,10 +66,17 @@ class OpenExpectation:
     """Probability that it is met, by those scores."""
     audit: Audit | None = None
     """Set where it has its verdict, and the judge is asked to check it."""
+    cost_usd: Decimal = ZERO_USD
+    """Billed so far, for steps that did not settle it."""
 
     def left(self, verdict: Verdict) -> Verdict:
         """What it ends with where its step was not made, or failed: an audit takes no verdict away."""
-        return verdict if self.audit is None else self.audit.stands(verdict)
+        return _paid(verdict, self.cost_usd) if self.audit is None else self.audit.stands(verdict)
+
+    def after(self, cut: CutShort) -> OpenExpectation:
+        """With what was said, and paid for, before a step was cut short: it is told, and is no verdict."""
+        trail = (*self.trail, *cut.trail)
+        return replace(self, trail=trail, cost_usd=self.cost_usd + cut.cost_usd)
 
 
 class Checker:
@@ -226,12 +238,13 @@ class Checker:
             is_whole = getattr(scorer, "judges_whole", False)
             inverted = expectation.negated if is_whole else expectation.is_negative
             trail = (*opened.trail, *outcome.trail)
-            verdict = _verdict(expectation, subject, scorer, outcome, trail, inverted)
+            verdict = _paid(_verdict(expectation, subject, scorer, outcome, trail, inverted), opened.cost_usd)
             return verdict if opened.q is None else replace(verdict, q=opened.q)
         trail = (*opened.trail, *outcome.trail, _entry(step, scorer, outcome))
-        return self._free_steps(
+        begun = self._free_steps(
             expectation, subject, opened.route, opened.next_step + 1, trail, opened.leftover
         )
+        return _paid(begun, opened.cost_usd + outcome.cost_usd)
 
     def skip(self, opened: OpenExpectation, reason: str, leftover: Leftover) -> Verdict | OpenExpectation:
         """Pass over the asking step, which could not be made, and go on with the route."""
@@ -247,7 +260,7 @@ class Checker:
             trail,
             leftover or opened.leftover,
         )
-        return begun if opened.audit is None else opened.audit.settle(begun)
+        return _paid(begun, opened.cost_usd) if opened.audit is None else opened.audit.settle(begun)
 
     def _free_steps(
         self,
@@ -267,6 +280,11 @@ class Checker:
                 return _verdict(expectation, subject, scorer, outcome, trail, expectation.is_negative)
             trail = (*trail, _entry(step, scorer, outcome))
         return _unsettled(expectation, subject, trail, leftover)
+
+
+def _paid(begun: Begun, cost_usd: Decimal) -> Begun:
+    """What an expectation came to, with the cost of the steps that did not settle it."""
+    return replace(begun, cost_usd=begun.cost_usd + cost_usd) if cost_usd else begun
 
 
 def combined(check: Check, expectation: Expectation, subject: Subject) -> Outcome:

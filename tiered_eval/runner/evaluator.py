@@ -13,7 +13,6 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
@@ -461,7 +460,7 @@ class Evaluator:
             return await self._checker.ask(opened, services)
         except CutShort as cut:
             # What the earlier stages of a judge had said stays in the trail, and is no verdict.
-            told = replace(opened, trail=(*opened.trail, *cut.trail))
+            told = opened.after(cut)
             if isinstance(cut.error, tuple(_PASSED_OVER)):
                 return self._passed_over(told, cut.error)
             failure = failure_of(cut.error)

@@ -140,4 +140,4 @@ class _Walk:
     def cut_short(self, error: TieredEvalError) -> None:
         """Raise what was said together with the error that the chain ends by; nothing where nothing was said."""
         if self.said:
-            raise CutShort(error, trail=self.said) from error
+            raise CutShort(error, trail=self.said, cost_usd=self.cost_usd) from error
