@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateways import until
+from gateways import turns, until
 from provider_faults import KEY
 
 from tiered_eval.calls import Gateway, Terms, World
@@ -189,10 +189,14 @@ async def test_a_model_that_keeps_all_for_nothing_is_only_waited_for(tmp_path: P
 
 @asynccontextmanager
 async def scripted_door(
-    home: Path, provider: ScriptedProvider, clock: Any = time.monotonic, **terms: Any
+    home: Path,
+    provider: ScriptedProvider,
+    clock: Any = time.monotonic,
+    sleep: Any = asyncio.sleep,
+    **terms: Any,
 ) -> AsyncIterator[Gateway]:
     prices = PriceBook({CLAUDE: {"input": 1, "output": 5}})
-    world = World(open_provider=lambda prefix: provider, clock=clock, rng=random.Random(3))
+    world = World(open_provider=lambda prefix: provider, clock=clock, sleep=sleep, rng=random.Random(3))
     async with Gateway(home=home, prices=prices, terms=Terms(run="run", **terms), world=world) as gateway:
         yield gateway
 
@@ -255,6 +259,30 @@ async def test_a_call_that_is_given_up_lets_the_others_go(tmp_path: Path):
         await asyncio.wait(tasks.values())
 
     assert provider.seen == ["written", "written", "read"]
+
+
+async def test_an_attempt_that_is_given_up_while_it_waits_is_cancelled(tmp_path: Path):
+    """It had its part in the instructions already, and waited for another attempt about its response."""
+    provider = Keeping()
+    async with scripted_door(tmp_path, provider, sleep=lambda seconds: asyncio.sleep(0)) as gateway:
+        await ask(gateway, [question(number) for number in range(3)])
+        await gateway.jobs.prepare(CLAUDE)
+        fronts, begun = gateway._attempts.fronts, asyncio.Event()
+
+        async def hold(number: int) -> None:
+            request = question(number, response=LONG_RESPONSE)
+            async with fronts.turn(gateway.jobs.alone(request, read, CLAUDE, f"key-{number}")):
+                begun.set()
+                await asyncio.Event().wait()
+
+        tasks = [asyncio.create_task(hold(number)) for number in range(2)]
+        await begun.wait()
+        await turns()
+        for task in reversed(tasks):
+            task.cancel()
+        await asyncio.wait(tasks)
+
+    assert all(task.cancelled() for task in tasks)
 
 
 async def test_any_number_of_responses_takes_no_more_memory(tmp_path: Path):

@@ -115,7 +115,7 @@ class Fronts:
     async def turn(self, job: Job[Reply]) -> AsyncIterator[None]:
         """Hold the part of one attempt; waits while another one goes ahead. Sets what the vendor is asked to keep."""
         turn = _Turn()
-        job.used = None
+        job.used, began_at = None, self._clock()
         try:
             if job.request is not None:
                 await self._take(turn, job.request, job.heading.model)
