@@ -51,6 +51,8 @@ class ScriptedServices:
         self.prices = PriceBook({"scripted:judge": {"input": 1, "output": 1}})
         self.asked: list[str] = []
         """What was shown to the judge, in the order in which it arrived."""
+        self.models: list[Sequence[str]] = []
+        """Who was to answer it."""
         self._answer = answer
         self._calls = self._left = calls
         self._seconds = seconds
@@ -74,6 +76,7 @@ class ScriptedServices:
             self._left -= 1
         if not is_kept:
             self.asked.append(text)
+            self.models.append(models)
             await self._wait(self._seconds(text))
         said = self._answer(text)
         if isinstance(said, Exception):

@@ -25,7 +25,7 @@ from tiered_eval.calibration.promise import Promise
 from tiered_eval.cli.app import run_app
 from tiered_eval.errors import ProviderUnavailable
 from tiered_eval.ledger import Ledger
-from tiered_eval.records import Case, Report, Verdict
+from tiered_eval.records import Case, JudgeStage, Report, Verdict
 from tiered_eval.runner import Evaluator
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.loopback import loopback_process
@@ -192,6 +192,8 @@ async def test_the_alarm_stops_early_verdicts_in_this_run_and_the_next(
     assert second.certificate.early == 0
     assert len(services.asked) == 30
     assert any("earlier run" in warning for warning in second.warnings)
+    assert first.settings["certificate"] == certificate.name
+    assert "certificate" not in second.settings
     assert second.exit_code == 0
 
 
@@ -221,6 +223,25 @@ async def test_a_harness_that_asks_one_by_one_is_audited_too(certificate: Certif
     audited = sum(verdict.audited for result in results for verdict in result.verdicts)
     assert audited > 0
     assert state_of(certificate, tmp_path / "home").disagreements == audited
+
+
+async def test_audits_ask_the_last_stage_of_a_chain(certificate: Certificate, tmp_path: Path):
+    """What early verdicts are held against is the top judge, and not a cheaper stage that would have settled it."""
+    path = tmp_path / "certificate.json"
+    save_certificate(certificate, path)
+    services = ScriptedServices(said_in, home=tmp_path / "home", seconds=lambda text: 0.0)
+    services.chain = (JudgeStage(models=("small:judge",)), JudgeStage(models=("large:judge",)))
+    config = RunConfig(embedder="none", home=tmp_path / "home", certificate=path, judges=services.judges)
+    cases = [*shipments(40), make_case("Good day.", make_expectation("requirement", "polite"), id="r")]
+
+    async with Evaluator(config, services=services) as evaluator:
+        results = [result async for result in evaluator.stream(cases)]
+    await services.aclose()
+
+    asked = [models for text, models in zip(services.asked, services.models, strict=True) if "Note" in text]
+    climbed = sum(not (one.certified or one.audited) for result in results for one in result.verdicts) - 1
+    assert asked.count(("large:judge",)) == 5
+    assert asked.count(("small:judge",)) == climbed
 
 
 async def test_a_stream_that_is_left_early_ends_in_order(certificate: Certificate, tmp_path: Path):

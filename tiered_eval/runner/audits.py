@@ -13,19 +13,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tiered_eval.calibration.audit import AuditDraw, audit_rank, begin_audit, update
 from tiered_eval.calibration.audit_notes import find_audit, record_audits
 from tiered_eval.calibration.certificate import Certificate
 from tiered_eval.errors import LedgerError
 from tiered_eval.records import Expectation, Step, Verdict
+from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
 
 if TYPE_CHECKING:
     from tiered_eval.ledger import Ledger
 
-__all__ = ["Audit", "Audits", "is_unmade"]
+__all__ = ["Audit", "Audits", "TopJudge"]
 
 
 class Audit:
@@ -64,14 +65,10 @@ class Audit:
         """The early verdict, where the judge said nothing: its trail tells what came ``instead``."""
         self._audits.take(self, None)
         entry = Step(
-            "judge", "judge", "skipped" if is_unmade(instead) else "error", f"audit: {instead.reason}"
+            "judge", "judge", "skipped" if _is_unmade(instead) else "error", f"audit: {instead.reason}"
         )
-        return replace(self.early, trail=(*self.early.trail, entry))
-
-
-def is_unmade(verdict: Verdict) -> bool:
-    """Was the judge not asked at all, rather than asked in vain?"""
-    return verdict.state == "not-judged" and verdict.leftover in ("budget", "no-judge", "interrupted")
+        cost_usd = self.early.cost_usd + instead.cost_usd
+        return replace(self.early, trail=(*self.early.trail, entry), cost_usd=cost_usd)
 
 
 class Audits:
@@ -180,6 +177,20 @@ class Audits:
             self.trouble = str(error)
 
 
+class TopJudge:
+    """The services of a run with the last stage of its judges alone: what early verdicts are held against.
+
+    A chain's cheaper stages are no reference; an audit that they settled would say how often two cheap opinions differ.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.chain = tuple(services.chain)[-1:]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._services, name)
+
+
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
@@ -194,3 +205,8 @@ def _allowed(certificate: Certificate) -> float | None:
     if not known or len(known) < len(rates) or max(known) >= 1.0:
         return None
     return max(known)
+
+
+def _is_unmade(verdict: Verdict) -> bool:
+    """Was the judge not asked at all, rather than asked in vain?"""
+    return verdict.state == "not-judged" and verdict.leftover in ("budget", "no-judge", "interrupted")

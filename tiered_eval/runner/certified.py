@@ -129,6 +129,12 @@ class CertifiedChecks:
         return drift_warning(self._certificate.q_mix, [self._q[place] for place in range(DRIFT_BINS)])
 
     @property
+    def in_force(self) -> str | None:
+        """Its name, where it may decide from the beginning: a run in which it may not is judged otherwise."""
+        may_decide = self._certificate.is_certified and not self.void and not self.audits.was_stale
+        return self.audits.name if may_decide else None
+
+    @property
     def is_doubted(self) -> bool:
         """Has it gone stale in this run, after it had decided something?"""
         return self.audits.is_stale and self.early > 0

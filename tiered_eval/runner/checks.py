@@ -22,7 +22,7 @@ from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Tier
 from tiered_eval.records.making import maker
 from tiered_eval.records.verdicts import ZERO_USD
 from tiered_eval.router import Route, RouteStep, route
-from tiered_eval.runner.audits import Audit
+from tiered_eval.runner.audits import Audit, TopJudge
 from tiered_eval.runner.certified import CertifiedChecks, Scores
 from tiered_eval.runner.hooks import HookStep, ask_first, processed
 from tiered_eval.scorers import load_scorer
@@ -165,7 +165,8 @@ class Checker:
             if isinstance(shown, Outcome):
                 return _decided_by_hook("pre_judge", opened.expectation, subject, shown, opened.trail)
             subject = shown
-        return self.resume(opened, await scorer.ask(opened.expectation, subject, services))
+        asked = services if opened.audit is None else cast(Services, TopJudge(services))
+        return self.resume(opened, await scorer.ask(opened.expectation, subject, asked))
 
     def _certified_start(
         self, expectation: Expectation, subject: Subject, chosen: Route, certified: CertifiedChecks

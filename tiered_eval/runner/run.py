@@ -393,7 +393,7 @@ class _Run:
 
     def _settings(self, services: RunServices) -> dict[str, object]:
         """Whatever decides the verdicts, so that two reports can tell whether they asked the same."""
-        config = self._config
+        config, certified = self._config, self._evaluator.certified
         return {
             "version": tiered_eval.__version__,
             "judges": chain_in_words(services.chain),
@@ -404,6 +404,7 @@ class _Run:
             "gate": self._gate.expression,
             "max_error_rate": config.max_error_rate,
             "seed": config.seed,
+            **({"certificate": certified.in_force} if certified is not None and certified.in_force else {}),
             **({"code": code} if (code := {**self._evaluator.catalogue.digests, **self._suite.code}) else {}),
         }
 
