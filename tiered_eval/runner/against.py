@@ -154,38 +154,46 @@ class GateAgainst:
         """Judge changed cases until the answer is sure."""
         if not self._cases:
             return
-        size = FIRST_BLOCK
+        # A batch of a vendor takes up to a day, so there is but one.
+        size = len(self._cases[None]) if self._config.uses_batches else FIRST_BLOCK
         self._gate = self._gate_now()
         while self._gate is not None and (ids := set(self._gate.ahead(size))):
             async for result in self._judge(evaluator, ids):
                 yield result
             if not ids & self._known.keys():
                 return  # the suite has changed while it was being read
-            self._gate = self._gate_now()
-            if self._is_confirming or (self._gate is not None and self._gate.state == "fail"):
-                self._is_confirming = True
-                await self._ask_again(changes_among(self._flips.values()), evaluator)
-                self._gate = self._gate_now()
+            if not self._show(self._gate, ids):
+                self._gate = None
+            elif self._is_confirming or self._gate.state == "fail":
+                await self._confirm_so_far(evaluator)
             size = max(FIRST_BLOCK, int(GROWTH * self._judged))
         if self._gate is None:
             async for result in self._judge(evaluator, self._unjudged()):
                 yield result
 
-    def _gate_now(self) -> SuiteGate | None:
-        """A gate that has seen all that is known, without the changes that the judge did not repeat.
+    async def _confirm_so_far(self, evaluator: Evaluator) -> None:
+        self._is_confirming = True
+        asked = len(self._asked_again)
+        await self._ask_again(changes_among(self._flips.values()), evaluator)
+        if len(self._asked_again) > asked:
+            for id, (before, after) in self._flips.items():
+                self._known[id] = differences(before, after, asked_again=self._asked_again)
+            self._gate = self._gate_now()
 
-        None where no early answer can rest on it: a free check said something else than at first.
-        """
-        for id, (before, after) in self._flips.items():
-            self._known[id] = differences(before, after, asked_again=self._asked_again)
+    def _gate_now(self) -> SuiteGate | None:
+        """A gate that has seen all that is known; None where no early answer can rest on it."""
         gate = SuiteGate(
             self._cases, margin=self._config.gate_margin, delta=DEFAULT_DELTA, seed=self._config.seed
         )
+        return gate if self._show(gate, self._known) else None
+
+    def _show(self, gate: SuiteGate, ids: Iterable[str]) -> bool:
+        """Show what these cases came to; False where a free check said something else than at first."""
         try:
-            gate.add(self._known)
+            gate.add({id: self._known[id] for id in ids if id in self._known})
         except ValueError:
-            return None
-        return gate
+            return False
+        return True
 
     async def _judge(self, evaluator: Evaluator, ids: set[str]) -> AsyncIterator[CaseResult]:
         """Judge these cases of the suite, in its order."""
