@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tiered_eval import Case, Evaluator, Expectation, RunConfig, Verdict, evaluate_sync, load_suite, scorer
+from tiered_eval.calibration.comparison import compare_reports
 from tiered_eval.cli.app import run_app
 from tiered_eval.errors import ConfigError, SuiteError
 from tiered_eval.mutate import mutate_suite
@@ -403,6 +404,14 @@ def test_the_folder_of_a_suite_is_looked_into(tmp_path: Path, code: str, expect:
     [ended] = verdicts(path)
 
     assert (ended.state, ended.tier) == ("pass", "exact"), why
+
+
+def test_the_name_of_a_function_may_be_long(tmp_path: Path):
+    """As in packages of packages."""
+    stem = "checks_of_" + "a_house_" * 8
+    path = write(tmp_path, f"['{stem}:is_right']", {f"{stem}.py": "def is_right(response): return True"})
+
+    assert verdicts(path)[0].state == "pass"
 
 
 def test_files_of_the_folder_may_import_each_other(tmp_path: Path):
@@ -930,6 +939,22 @@ def test_a_report_says_which_code_decided(tmp_path: Path):
     assert isinstance(before, Mapping)
     assert list(before) == ["is-polite"]
     assert before != after
+
+
+def test_a_comparison_tells_of_a_scorer_that_was_edited(tmp_path: Path):
+    """A difference may come from that alone."""
+    config = RunConfig(home=tmp_path / "home", mode="offline")
+    path = write(tmp_path, "[is-polite]", {"polite.py": POLITE}, response="please")
+    before = evaluate_sync(load_suite(path, allow_code=True), config)
+    write(tmp_path, "[is-polite]", {"polite.py": dedent(POLITE) + "\n# edited\n"}, response="please")
+    after = evaluate_sync(load_suite(path, allow_code=True), config)
+
+    told = [
+        warning for warning in compare_reports(before, after).warnings if "code was is-polite=" in warning
+    ]
+
+    assert len(told) == 1
+    assert compare_reports(before, before).warnings == ()
 
 
 @pytest.mark.parametrize("given", ["check", "score", "stream", "evaluate"])

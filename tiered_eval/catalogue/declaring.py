@@ -36,6 +36,8 @@ TIME_LIMIT_S = 60.0
 """A call that waits may take this long, unless its author says otherwise."""
 
 LARGEST_BATCH = 4096
+LONGEST_PATH = 256
+"""Characters of ``module:function``."""
 
 ATTRIBUTE = "__tiered_eval_scorer__"
 
@@ -252,8 +254,9 @@ def _undeclared(code: Any) -> Declared:
 
 
 def _check_name(name: str) -> None:
-    if not name or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise ConfigError(f"a name is 1 to {LONGEST_NAME} printable characters")
+    longest = LONGEST_PATH if ":" in name else LONGEST_NAME
+    if not name or not name.isprintable() or len(name) > longest:
+        raise ConfigError(f"a name is 1 to {longest} printable characters")
     if ":" in name:
         return  # module:function, as it was named
     if any(character.isspace() for character in name):

@@ -24,8 +24,7 @@ from tiered_eval.catalogue import (
     ScorerInfo,
     canonical,
 )
-from tiered_eval.catalogue.declaring import code_digest, declaration_of, info_of
-from tiered_eval.catalogue.entries import LONGEST_NAME
+from tiered_eval.catalogue.declaring import LONGEST_PATH, code_digest, declaration_of, info_of
 from tiered_eval.errors import ConfigError
 from tiered_eval.suite.code import FOLDER, SuiteCode, place_of
 from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES
@@ -87,7 +86,7 @@ class OwnCatalogue(Catalogue):
         found = super().named(name)
         if found is not None or name in self._faults or canonical(name) in self._reserved:
             return found
-        if len(name) > LONGEST_NAME or len(self._faults) >= MOST_FAULTS:
+        if len(name) > LONGEST_PATH or len(self._faults) >= MOST_FAULTS:
             return None
         if not is_python_name(name):
             name = canonical(name).removeprefix(NEGATION)
