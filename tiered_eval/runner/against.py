@@ -23,7 +23,7 @@ from itertools import islice
 from tiered_eval.calibration.comparison import DEFAULT_DELTA
 from tiered_eval.calibration.flakes import Change, changes_among, changes_to_confirm
 from tiered_eval.calibration.pairing import is_unchanged
-from tiered_eval.calibration.regression import Bounds, GateCase
+from tiered_eval.calibration.regression import Bounds, GateAnswer, GateCase
 from tiered_eval.calibration.suite_gate import FigureName, SuiteGate, differences, gate_cases
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError
@@ -102,8 +102,7 @@ class GateAgainst:
 
     async def confirm(self, report: Report, evaluator: Evaluator) -> None:
         """Ask again for what changed, where the whole run comes out as a regression."""
-        found, _ = self._standing(report)
-        if found.state == "fail" and not found.is_early:
+        if self._early() is None and self._standing(report)[0].state == "fail":
             await self._ask_again(changes_to_confirm(self._base.report, report), evaluator)
 
     def on(self, report: Report) -> Report:
@@ -115,11 +114,16 @@ class GateAgainst:
         return gated(report, found, self._base.report, self._config, own=own)
 
     def _standing(self, report: Report) -> tuple[AgainstBase, tuple[str, ...]]:
-        """How it stands: as the whole run says, or as the gate was sure with changed cases left."""
-        early = None
-        if self._gate is not None and self._gate.state != "undecided" and self._unjudged():
-            early = self._gate.answer()
-        return standing(self._base.report, report, self._config, asked_again=self._asked_again, early=early)
+        """How it stands, and what makes the two runs hard to compare."""
+        return standing(
+            self._base.report, report, self._config, asked_again=self._asked_again, early=self._early()
+        )
+
+    def _early(self) -> GateAnswer | None:
+        """The answer of the gate, where it was sure with changed cases left; else the whole run says."""
+        if self._gate is None or self._gate.state == "undecided" or not self._unjudged():
+            return None
+        return self._gate.answer()
 
     def _unjudged(self) -> set[str]:
         """Changed cases that both runs have and that were not judged."""
