@@ -41,6 +41,7 @@ from tiered_eval.providers.registry import (
     open_provider,
 )
 from tiered_eval.records import Completed, DecisionAnswer, Usage
+from tiered_eval.testing.clock import HandClock
 from tiered_eval.testing.loopback import LoopbackServer, LoopbackSettings, serve_loopback
 from tiered_eval.testing.scripted import Step, fault
 from tiered_eval.testing.scripted_decisions import ScriptedDecider, make_decision
@@ -288,6 +289,31 @@ async def test_closing_the_door_ends_an_open_call(tmp_path: Path):
     with pytest.raises(CallsStopped):
         await task
     assert books(tmp_path).unknown > 0
+
+
+async def test_what_another_process_asks_is_waited_for_and_the_rest_is_asked(tmp_path: Path):
+    """Two openings of one home ask overlapping questions about one response: each question is billed once."""
+    gate = asyncio.Event()
+
+    async def wait() -> None:
+        await gate.wait()
+
+    first, second = ScriptedDecider(may_answer=wait, price=price), ScriptedDecider(price=price)
+    their_clock = HandClock(moves_itself=True)
+
+    async with door(tmp_path, first) as mine, door(tmp_path, second, hand_clock=their_clock) as theirs:
+        asked = asyncio.create_task(decide(mine, "It is a.", "It is b."))
+        await until(lambda: bool(first.asked))
+        also = asyncio.create_task(decide(theirs, "It is b.", "It is c."))
+        await until(lambda: len(their_clock.slept) > 3)  # looked, and looked again
+        assert not second.asked
+        gate.set()
+        answers = [*await asked, *await also]
+
+    assert [answer.parsed.score for answer in answers] == [0.9] * 4
+    assert [question.instructions for question in second.asked[0].request.questions] == ["It is c."]
+    assert (answers[2].from_store, answers[3].from_store) == (True, False)
+    assert books(tmp_path).settled == first.bill + second.bill
 
 
 KILLED = textwrap.dedent(

@@ -26,6 +26,7 @@ from tiered_eval.errors import (
     SuiteError,
     TieredEvalError,
 )
+from tiered_eval.prompting import load_prompt
 from tiered_eval.records import (
     Case,
     Completed,
@@ -54,6 +55,7 @@ from tiered_eval.runner.stage_costs import (
 from tiered_eval.scorers.judge import Judge
 from tiered_eval.scorers.judging.ballots import Ballot, banded
 from tiered_eval.scorers.judging.numbers import decision_request
+from tiered_eval.scorers.judging.questions import STATEMENT_TASKS
 from tiered_eval.suite import load_suite
 from tiered_eval.text.subject import Subject
 
@@ -276,6 +278,14 @@ def test_expectations_of_all_kinds_on_one_response_have_one_text(kind: str):
         decision_request(claim(), subject).system,
         decision_request(claim(), subject).user,
     )
+
+
+def test_the_prompt_has_a_question_for_each_word():
+    """Whatever a judge is asked in words can be asked by numbers; there is no schema, since the answers are numbers."""
+    prompt = load_prompt("judge/decision")
+
+    assert set(prompt.tasks) == {*STATEMENT_TASKS.values(), "meets", "grades"}
+    assert prompt.schema == {}
 
 
 # ── words: confirmed, turned, out of reach ───────────────────────────────────────────────────────

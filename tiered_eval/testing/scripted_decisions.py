@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from tiered_eval.records import DecisionAnswer, DecisionQuestion, DecisionReply, DecisionRequest, Usage
@@ -28,6 +28,7 @@ class ScriptedDecider:
         script: steps in order of asking, then answers. Only ``error``, ``usage``, ``is_billed`` and ``hangs`` of a step count.
         probability: of the statement of a question; None is a refusal. Takes 0.9 for each.
         price: cost of a usage in pico-dollars, for ``bill``.
+        may_answer: awaited before each answer, so that a test can hold one back.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class ScriptedDecider:
         *,
         probability: Callable[[DecisionQuestion], float | None] = lambda question: 0.9,
         price: Callable[[Usage], int] | None = None,
+        may_answer: Callable[[], Awaitable[None]] = lambda: asyncio.sleep(0),
         name: str = "scripted-decisions",
         origin: str = "scripted://here",
         max_questions: int = 400,
@@ -50,6 +52,7 @@ class ScriptedDecider:
         self._script = iter(script)
         self._probability = probability
         self._price = price
+        self._may_answer = may_answer
 
     async def decide(
         self, request: DecisionRequest, *, model: str, nonce: str, timeout_s: float
@@ -65,7 +68,7 @@ class ScriptedDecider:
             self.bill += self._price(usage)
         if step.hangs:
             await asyncio.Event().wait()
-        await asyncio.sleep(0)
+        await self._may_answer()
         if step.error is not None:
             raise step.error.with_traceback(None)
         answers = tuple(self._answer(question) for question in request.questions)
