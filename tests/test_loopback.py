@@ -144,6 +144,14 @@ async def test_usage_that_is_told_is_what_is_charged():
     assert value["usage"]["completion_tokens"] == call.output_tokens > 7
 
 
+async def test_reply_may_cost_all_that_it_may():
+    """With ``uses_max_tokens`` hidden reasoning takes the rest of the limit, whatever is said."""
+    async with serve_loopback(LoopbackSettings(uses_max_tokens=True)) as server:
+        await post(server, {**CHAT, "max_completion_tokens": 300})
+
+        assert server.log[0].output_tokens == 300
+
+
 async def test_limit_turns_surplus_calls_away():
     """Past the burst a 429 says when to come back, and what is left stands in the headers."""
     async with serve_loopback(LoopbackSettings(requests_per_minute=60, burst=2)) as server:

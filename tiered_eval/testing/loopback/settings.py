@@ -123,6 +123,8 @@ class LoopbackSettings:
     """Share of questions whose enumerated answers take the first value; the others take the second."""
     reasoning_tokens: int = 0
     """Added to each reply's output, as hidden reasoning is."""
+    uses_max_tokens: bool = False
+    """Hidden reasoning takes all that ``max_tokens`` leaves, so that each reply costs what its output can cost at most."""
     input_price_pico: int = 100_000
     """Pico-dollars a token: 100,000 is $0.10 a million."""
     output_price_pico: int = 500_000

@@ -143,10 +143,13 @@ class Work:
             return Counts(input=self.input_tokens, output=0)
         if question.asked:
             return Counts(input=self.input_tokens, output=ANSWER_TOKENS * len(question.asked))
+        spoken = 0 if fault == "empty" else count_tokens(said.text)
         reasoning = self.server.settings.reasoning_tokens
-        if fault == "empty":
-            reasoning = int(self.body.get("max_tokens") or self.body.get("max_completion_tokens") or 100)
-        output = reasoning + (0 if fault == "empty" else count_tokens(said.text))
+        if fault == "empty" or self.server.settings.uses_max_tokens:
+            limits = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+            most = next((int(self.body[name]) for name in limits if self.body.get(name)), 100)
+            reasoning = max(0, most - spoken)
+        output = reasoning + spoken
         return Counts(input=self.input_tokens, output=output, reasoning=reasoning, cached=self.cached)
 
     def _charge(self, counts: Counts) -> int:
