@@ -533,6 +533,18 @@ async def test_a_panel_whose_missing_member_could_decide_has_not_looked():
         await ask(ChainServices(PANEL, words=words))
 
 
+async def test_a_panel_that_its_missing_member_could_not_have_settled_is_unsure():
+    """Two that could not tell leave no majority of five, whatever the one out of reach would have said."""
+    names = ("a:1", "b:2", "c:3", "d:4", "e:5")
+    said: tuple[Answer, ...] = ("met", "not-met", "cannot-tell", "cannot-tell", outage("e:5"))
+    services = ChainServices(JudgeStage(panel=names), words=dict(zip(names, said, strict=True)))
+
+    outcome = await ask(services)
+
+    assert outcome.state == "unsure"
+    assert "no majority among 5: 1 pass, 1 fail" in outcome.reason
+
+
 async def test_a_panel_that_could_not_look_hands_the_question_on():
     """Another stage is a fallback for a panel too."""
     words = {SMALL: "met", LARGE: outage(LARGE), THIRD: outage(THIRD), "four:top": "not-met"}

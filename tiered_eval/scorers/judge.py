@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from tiered_eval.errors import ConfigError, CutShort, JudgeMissing, ModelRefused, TieredEvalError
+from tiered_eval.errors import ConfigError, CutShort, JudgeMissing, TieredEvalError
 from tiered_eval.records import (
     DecisionRequest,
     Expectation,
@@ -37,7 +37,7 @@ from tiered_eval.scorers.judging.questions import (
     models_of,
     unsaid_fields,
 )
-from tiered_eval.scorers.judging.stages import OUT_OF_REACH, ask_stage, step_of
+from tiered_eval.scorers.judging.stages import OUT_OF_REACH, ask_stage, lost_step, step_of
 from tiered_eval.text.subject import Subject
 
 __all__ = ["DEFAULT_LEVELS", "Judge", "judge_request", "models_of", "unsaid_fields"]
@@ -85,7 +85,7 @@ class Judge:
                 if number == len(stages):
                     walk.cut_short(error)
                     raise
-                walk.note_lost(error, number)
+                walk.said.append(lost_step(error, number))
             except TieredEvalError as error:
                 walk.cut_short(error)
                 raise
@@ -120,11 +120,6 @@ class _Walk:
         self.said += (*outcome.trail, step_of(outcome, number))
         self.cost_usd += outcome.cost_usd
         self.is_from_store = self.is_from_store and outcome.from_store
-
-    def note_lost(self, error: TieredEvalError, number: int) -> None:
-        """A stage that is out of reach; a refusal is an answer of a kind."""
-        state: Literal["unsure", "error"] = "unsure" if isinstance(error, ModelRefused) else "error"
-        self.said.append(Step("judge", "judge", state, f"{type(error).__name__}: {error}", stage=number))
 
     def ended(self, outcome: Outcome) -> Outcome:
         """The last word, with all that was said before it."""

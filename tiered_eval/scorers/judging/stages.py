@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
-from tiered_eval.errors import NotKept, ProviderError, RecordingMissing, TieredEvalError
+from tiered_eval.errors import ModelRefused, NotKept, ProviderError, RecordingMissing, TieredEvalError
 from tiered_eval.records import Expectation, JudgeStage, Outcome, OutcomeState, Step
 from tiered_eval.scorers.base import Services
 from tiered_eval.scorers.judging.ballots import Ballot, banded
@@ -22,7 +22,7 @@ from tiered_eval.scorers.judging.numbers import ask_by_numbers
 from tiered_eval.scorers.judging.words import Said, ask_in_words
 from tiered_eval.text.subject import Subject
 
-__all__ = ["OUT_OF_REACH", "ask_stage", "step_of"]
+__all__ = ["OUT_OF_REACH", "ask_stage", "lost_step", "step_of"]
 
 OUT_OF_REACH = (ProviderError, NotKept, RecordingMissing)
 """What keeps one model from answering, and not the next one."""
@@ -68,6 +68,16 @@ def step_of(outcome: Outcome, number: int | None) -> Step:
     return Step("judge", "judge", outcome.state, outcome.reason, outcome.score, outcome.model, number)
 
 
+def lost_step(error: TieredEvalError, number: int | None) -> Step:
+    """Somebody who did not answer, as an entry of a trail. A refusal is an answer of a kind."""
+    state: Literal["unsure", "skipped", "error"] = "error"
+    if isinstance(error, ModelRefused):
+        state = "unsure"
+    elif isinstance(error, NotKept | RecordingMissing):
+        state = "skipped"  # nobody was to be called
+    return Step("judge", "judge", state, f"{type(error).__name__}: {error}", stage=number)
+
+
 def _is_near(said: Said, stage: JudgeStage) -> bool:
     """Would one level more or less have made another thing of it? An answer that is unsure is near any line."""
     outcome = said.outcome
@@ -100,18 +110,15 @@ def _counted(votes: Sequence[Said | TieredEvalError], ballot: Ballot, number: in
     outcomes = [vote.outcome for vote in votes if isinstance(vote, Said)]
     state = ballot.result(_states(votes))
     errors = [vote for vote in votes if not isinstance(vote, Said)]
-    if state == "unsure" and errors:
+    if errors and ballot.missing(_states(votes), asked=len(outcomes)):  # they could have settled it
         # What stops a run comes first: nobody is to look for another model where there is no money.
         raise min(errors, key=lambda error: isinstance(error, OUT_OF_REACH))
     counts = [sum(one.state == wanted for one in outcomes) for wanted in ("pass", "fail")]
-    if state == "unsure":
-        speaker, reason = (
-            outcomes[0],
-            f"no majority among {ballot.voters}: {counts[0]} pass, {counts[1]} fail",
-        )
-    else:
-        speaker = next(one for one in outcomes if one.state == state)
+    speaker = next((one for one in outcomes if one.state == state), outcomes[0])
+    reason = f"no majority among {ballot.voters}: {counts[0]} pass, {counts[1]} fail"
+    if state != "unsure":
         reason = f"{counts[state == 'fail']} of {ballot.voters} say {state}: {speaker.reason}"
+    steps = [step_of(one, number) for one in outcomes]
     return replace(
         speaker,
         state=state,
@@ -119,9 +126,5 @@ def _counted(votes: Sequence[Said | TieredEvalError], ballot: Ballot, number: in
         score=counts[0] / len(outcomes),
         cost_usd=sum((one.cost_usd for one in outcomes), Decimal(0)),
         from_store=all(one.from_store for one in outcomes),
-        trail=tuple(step_of(one, number) for one in outcomes) + tuple(_lost(each, number) for each in errors),
+        trail=(*steps, *(lost_step(error, number) for error in errors)),
     )
-
-
-def _lost(error: TieredEvalError, number: int | None) -> Step:
-    return Step("judge", "judge", "error", f"{type(error).__name__}: {error}", stage=number)
