@@ -104,7 +104,7 @@ class RunConfig:
     when_short: WhenShort = "estimate"
     """What is judged where not everything can be: a sample for the suite's score, or single cases first."""
     gate: str | None = None
-    gate_against: Report | None = None
+    gate_against: Report | None = field(default=None, repr=False)
     """The report of an earlier run of the suite that this one must not fall behind. Unless a ``gate`` is chosen as
     well, no more is judged than that needs, and what the base knows of an unchanged response is taken over."""
     gate_margin: float = 0.03
@@ -202,6 +202,9 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     yield "max_time_s", limit is None or _is_number(limit, 0), "seconds, 0 or more, or None"
     timeout = config.request_timeout_s
     yield "request_timeout_s", _is_number(timeout, 0) and timeout > 0, "seconds, more than 0"
+    base: object = config.gate_against
+    is_report = base is None or isinstance(base, Report)
+    yield "gate_against", is_report, "a Report, as evaluate or reports.kept.load_file gives it"
     margin = config.gate_margin
     yield "gate_margin", _is_number(margin, 0) and margin <= 1, "a share between 0 and 1"
     rate = config.max_error_rate
