@@ -407,6 +407,15 @@ async def test_results_that_are_not_kept_cannot_be_compared():
         await run(cases(count=3), Judge(), base, keep_results=False)
 
 
+@pytest.mark.parametrize(
+    "faulty", [{"gate_against": "report.json"}, {"gate_margin": 1.5}, {"gate_margin": float("nan")}]
+)
+def test_options_that_make_no_sense_are_refused(faulty: dict[str, Any]):
+    """A path is no report, and a margin is a share."""
+    with pytest.raises(ConfigError, match=next(iter(faulty))):
+        RunConfig(**faulty)
+
+
 async def test_a_base_of_another_suite_is_refused():
     """A mix-up of files is found by the suite's name, and by what the cases ask."""
     base = await run(cases(count=3), Judge())
