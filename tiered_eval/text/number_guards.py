@@ -56,11 +56,15 @@ _BY_BEFORE = re.compile(
     r"|lower|climb|jump|miss|exceed|beat)\w*\s(?:\w+\s){0,3}?by\s(?:another\s|a\sfurther\s|about\s|some\s)?[$€£]?$"
 )
 _LOSS_BEFORE = re.compile(r"\b(?:loss|losses|deficit|shortfall|overdraft)\sof\s(?:about\s|some\s)?[$€£]?$")
-_LOSS_BEFORE_CLAIM = re.compile(r"\b(?:loss|deficit|shortfall|overdraft)")
-_DIFFERENCE_AFTER = re.compile(
-    r" (?:more|less|fewer|longer|shorter|later|earlier|older|younger|higher|lower|taller|heavier|lighter|faster|slower|further"
-    r"|farther|bigger|smaller|larger|wider|deeper|cheaper|dearer|above|below)\s(?:\w+\s){0,2}?(?:than\b|the\b)"
-)
+_LOSS = re.compile(r"\b(?:loss|deficit|shortfall|overdraft)")
+_COMPARATIVES = (
+    "more less fewer longer shorter later earlier older younger higher lower taller heavier lighter faster slower further farther "
+    "bigger smaller larger wider deeper cheaper dearer above below"
+).split()
+_DIFFERENCE_AFTER = re.compile(rf" (?:{'|'.join(_COMPARATIVES)})\s(?:\w+\s){{0,2}}?(?:than\b|the\b)")
+_SPEAKING_OF_KIND = frozenset("of the all its our their by another further about some".split())
+_SPEAKING_BEHIND = frozenset(("per", "each", "every", "a", "an", *_COMPARATIVES))
+"""The words beside an amount that are worth a closer look at its kind."""
 _PERIOD = (
     "(?:second|minute|hour|day|night|week|month|quarter|year|head|person|piece|unit|item|seat|user|copy|share|barrel|ticket|time"
     "|visit|order|invoice|page|pop)"
@@ -114,17 +118,18 @@ def doubt_around(text: str, found: Reading, claim: Claim, *, is_answer: bool) ->
 
 def _doubt_of_kind(claim: Claim, found: Reading, before: str, after: str, *, has_unit: bool) -> str | None:
     """Is it the whole that a share is taken of, a name, a difference, a rate, or a loss?"""
-    word = before.rstrip().rpartition(" ")[2].lower()
+    word = before.rstrip(" $€£").rpartition(" ")[2].lower()
     if not has_unit and word in _NAMED and found.end - found.start <= _SHORT_NAME:
         return "a name, not a count"
-    if before.endswith((" ", "$", "€", "£")):
-        if _WHOLE_BEFORE.search(before):
+    if word in _SPEAKING_OF_KIND:
+        lower = before.lower()
+        if _WHOLE_BEFORE.search(lower):
             return "the whole that a part is taken of"
-        if has_unit and _BY_BEFORE.search(before.lower()):
+        if has_unit and _BY_BEFORE.search(lower):
             return "a difference"
-        if _LOSS_BEFORE.search(before.lower()) and not _LOSS_BEFORE_CLAIM.search(claim.text.lower()):
+        if _LOSS_BEFORE.search(lower) and not _LOSS.search(claim.text.lower()):
             return "a loss"
-    if has_unit and after[:1] in (" ", "/"):
+    if has_unit and (after[:1] == "/" or after[1:].partition(" ")[0] in _SPEAKING_BEHIND):
         if _DIFFERENCE_AFTER.match(after):
             return "a difference"
         if _RATE_AFTER.match(after) and not _RATE.search(claim.text.lower()):
