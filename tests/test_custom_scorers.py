@@ -262,10 +262,12 @@ def test_a_name_that_is_taken_or_none_is_refused(name: str):
 
 
 LENGTH = """
+    from typing import Literal
+
     import tiered_eval
 
     @tiered_eval.scorer("short-enough")
-    def short_enough(response, *, most: int = 20, unit: str = "words"):
+    def short_enough(response, *, most: int = 20, unit: Literal["words", "characters"] = "words"):
         return len(response.split() if unit == "words" else response) <= most
 
     @tiered_eval.scorer("in-style", options={"style": ("formal", "plain"), "strict": bool})
@@ -310,6 +312,7 @@ def test_declared_options_are_typed(tmp_path: Path):
     [
         ("[at-most: {weight: 2}]", "no-option", "an option that it cannot do without"),
         ("[short-enough: {most: many}]", "not-a-number", "an option of the wrong type"),
+        ("[short-enough: {unit: pages}]", "bad-choice", "none of the literals that it is annotated with"),
         ("[short-enough: {mots: 3}]", "unknown-option", "an option that nobody takes"),
         ("[in-style: {style: formla}]", "bad-choice", "none of the choices"),
         ("[starts-like]", "no-value", "it needs a reference"),

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 from tiered_eval.catalogue.entries import KINDS, LONGEST_NAME, OptionInfo, OptionType, ScorerInfo, canonical
 from tiered_eval.catalogue.shared import SELECTING, pass_at
@@ -375,6 +375,8 @@ def _option(name: str, kind: object) -> OptionInfo:
         raise ConfigError(f"the option {name!r} is no name")
     if isinstance(kind, tuple) and kind and all(isinstance(choice, str) for choice in kind):
         return OptionInfo(name=name, type="text", choices=kind, help="of the scorer's own")
+    if get_origin(kind) is Literal:
+        return _option(name, get_args(kind))
     type_of = _TYPES.get(kind, "json") if isinstance(kind, type) else "json"
     return OptionInfo(name=name, type=type_of, help="of the scorer's own")
 

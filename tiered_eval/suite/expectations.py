@@ -171,7 +171,8 @@ class ExpectationReader:
         weight = settings.weight(defaults.weight)
         dimension = settings.text("dimension", None) or defaults.dimension
         tags = settings.texts("tags", defaults.tags)
-        hooks = self.hooks.read(settings.taken(HOOK_STAGES), hooks, scope, place=place, line=draft.line)
+        if own_hooks := settings.taken(HOOK_STAGES):
+            hooks = self.hooks.read(own_hooks, hooks, scope, place=place, line=draft.line)
         options = self._read_options(settings, draft, name, defaults, escalate=escalate)
         if kind == "behaviour":
             values = _condition_values(options, settings)

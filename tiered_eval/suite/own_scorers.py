@@ -83,6 +83,8 @@ class OwnCatalogue(Catalogue):
 
     def named(self, name: str) -> Named | None:
         """What a name stands for; one that nobody has asked for yet is looked for now."""
+        if name in self._reserved:  # a setting, as most keys of most entries are
+            return None
         found = super().named(name)
         if found is not None or name in self._faults or canonical(name) in self._reserved:
             return found
@@ -239,7 +241,7 @@ def _reserved(base: Catalogue) -> frozenset[str]:
     """Keys of an entry that are never a scorer of somebody's own: looking for each of them would import what nobody named."""
     options = {name for info in base for option in info.options for name in (option.name, *option.aliases)}
     names = {*COMMON_SETTINGS, *VALUE_NAMES, *VALUE_ALIASES, *KINDS, *options, "kind", "primitive", "auto"}
-    return frozenset(canonical(name) for name in names)
+    return frozenset({*names, *map(canonical, names)} - set(base.names))
 
 
 def _scorers_in(module: ModuleType) -> Iterator[tuple[str, Any]]:
