@@ -176,6 +176,15 @@ async def test_results_come_in_the_order_of_the_suite_and_none_is_lost(tmp_path:
     assert report.leftovers["not-needed"] == 120 - fact(report).judged > 0
 
 
+async def test_a_batch_of_a_vendor_is_sent_once():
+    """Where an answer may take a day, all changed cases are asked about at once and not block by block."""
+    base = await run(cases(count=100), Judge())
+
+    report = await run(cases("second", count=100), Judge(), base, batch="always")
+
+    assert (fact(report).judged, fact(report).state) == (100, "pass")
+
+
 async def test_the_same_seed_asks_the_same():
     """Which cases are judged follows from the seed and nothing else."""
     base = await run(cases(count=150), Judge())
