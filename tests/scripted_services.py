@@ -32,7 +32,7 @@ class ScriptedServices:
     """
 
     judges = ("scripted:judge",)
-    chain = (JudgeStage(models=judges),)
+    chain: tuple[JudgeStage, ...] = (JudgeStage(models=judges),)
     embedder_id = None
     provider_wait_s = 0.0
     warnings: tuple[str, ...] = ()
