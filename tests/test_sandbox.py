@@ -19,6 +19,7 @@ from tiered_eval.sandbox.probing import why_not
 from tiered_eval.sandbox.watching import children_of
 
 SHUT_IN: tuple[Isolation, ...] = ("bubblewrap", "namespaces")
+BASHRC = os.path.expanduser("~/.bashrc")
 SMALL = Limits(wall_s=20, memory_bytes=128 * MEGABYTE, folder_bytes=4 * MEGABYTE, processes=16)
 
 
@@ -294,10 +295,9 @@ async def test_files_of_the_user_are_not_there(
 ):
     """Neither its home folder, nor the folder of the run, nor what the system keeps secret."""
     (tmp_path / "secret").write_text("planted-secret-2")
-    home = os.path.expanduser("~/.bashrc")
     wanted = [
         str(tmp_path / "secret"),
-        home,
+        BASHRC,
         str(Path(__file__)),
         "/etc/shadow",
         "/etc/passwd",
@@ -467,6 +467,21 @@ async def test_a_run_that_is_cancelled_at_once_leaves_nothing(any_kind: Isolatio
             await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait({task})
+
+    assert set(children_of(os.getpid())) <= before
+
+
+@pytest.mark.parametrize("delay_s", [0, 0.01, 0.03, 0.1, 0.3])
+def test_a_loop_that_ends_ends_its_boxes(delay_s: float):
+    """It cancels every task at once, those of asyncio's own machinery too."""
+    before = set(children_of(os.getpid()))
+
+    async def leave() -> None:
+        kind: Isolation = "bubblewrap" if await is_working("bubblewrap") else "none"
+        tasks = [asyncio.create_task(python("while True: pass", kind)) for _ in range(2)]
+        await asyncio.wait(tasks, timeout=delay_s)
+
+    asyncio.run(leave())
 
     assert set(children_of(os.getpid())) <= before
 

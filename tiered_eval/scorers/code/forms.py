@@ -17,6 +17,8 @@ from tiered_eval.text.json_values import is_list
 __all__ = ["Assertions", "Call", "Calls", "Form", "Pair", "Pairs", "read_form"]
 
 MOST_TESTS = 1000
+HIGHEST_STATUS = 128
+"""Higher ones say which signal ended a program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +127,8 @@ def _pair(one: Mapping[str, Any], number: int) -> Pair:
     status = one.get("exit_status")
     if stdout is None and status is None:
         raise ConfigError(f"case {number}: give `stdout` or `exit_status`")
-    if status is not None and (isinstance(status, bool) or not isinstance(status, int)):
-        raise ConfigError(f"case {number}: exit_status is no number")
+    if status is not None and (isinstance(status, bool) or status not in range(HIGHEST_STATUS + 1)):
+        raise ConfigError(f"case {number}: exit_status is no number from 0 to {HIGHEST_STATUS}")
     args = one.get("args", [])
     stdin = one.get("stdin", one.get("input", ""))
     return Pair(

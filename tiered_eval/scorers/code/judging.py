@@ -129,7 +129,7 @@ async def _run_calls(job: Job, calls: Sequence[Call]) -> list[Tested]:
     ran = await _run_python(job, "serving", "serve_calls", "\n".join(map(json.dumps, requests)), job.limits)
     answers = _answers(ran)
     if not answers or "raised" in answers[0]:
-        why = _raised(answers[0]["raised"]) if answers else _how_it_ended(ran, job.limits)
+        why = _raised(_told(answers[0])) if answers else _how_it_ended(ran, job.limits)
         return [Tested(str(call), "failed", f"the code could not be loaded: {why}") for call in calls]
     ended = _how_it_ended(ran, job.limits)
     given = [*answers[1:], *[None] * len(calls)]
@@ -143,15 +143,16 @@ def _compared(call: Call, answer: Mapping[str, Any] | None, ended: str, closenes
     if "missing" in answer:
         return Tested(name, "failed", f"the code defines no {call.function}")
     if "raised" in answer:
-        raised = answer["raised"]
+        raised = _told(answer)
         if call.raises is not None and call.raises in _texts(raised.get("families")):
             return Tested(name, "passed")
         return Tested(name, "failed", f"it raised {_raised(raised)}")
     try:
         found = decode(answer["value"], _Object)
-    except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError):
+        is_same = call.raises is None and _agree(found, call.expected, closeness)
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
         return Tested(name, "failed", "what it returned cannot be read")
-    if call.raises is None and _agree(found, call.expected, closeness):
+    if is_same:
         return Tested(name, "passed")
     wanted = f"{call.raises} to be raised" if call.raises is not None else repr(call.expected)
     return Tested(name, "failed", f"it returned {_shown(found)}, expected {wanted:.{_SHOWN}}")
@@ -304,6 +305,12 @@ def _how_it_ended(ran: Ran, limits: Limits) -> str:
     last = ran.stderr.decode("utf-8", errors="replace").strip().rpartition("\n")[2][:_SHOWN]
     end = f"signal {ran.signal}" if ran.signal is not None else f"exit status {ran.exit_status}"
     return f"it ended with {end}{': ' if last else ''}{last}"
+
+
+def _told(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an answer says of an exception; the code may have answered whatever it likes."""
+    told = answer["raised"]
+    return told if isinstance(told, Mapping) else {}
 
 
 def _raised(told: Mapping[str, Any]) -> str:

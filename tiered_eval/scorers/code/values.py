@@ -27,7 +27,7 @@ _SIMPLE: dict[str, Callable[[str], Any]] = {
     "bytearray": bytearray.fromhex,
     "complex": complex,
     "decimal": Decimal,
-    "fraction": lambda text: importlib.import_module("fractions").Fraction(text),
+    "fraction": lambda text: _fraction(*map(int, text.split("/"))),
     "date": datetime.date.fromisoformat,
     "datetime": datetime.datetime.fromisoformat,
     "time": datetime.time.fromisoformat,
@@ -98,6 +98,11 @@ def decode(data: Any, resolve: Resolve) -> Any:
     if kind in _MANY:
         return _MANY[kind]([decode(entry, resolve) for entry in data["of"]])
     return resolve(data)
+
+
+def _fraction(*parts: int) -> Any:
+    """Of whole numbers only: a short text with an exponent would take for ever."""
+    return importlib.import_module("fractions").Fraction(*parts)
 
 
 def to_line(message: dict[str, Any]) -> bytes:
