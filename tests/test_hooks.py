@@ -16,7 +16,7 @@ from tiered_eval import Case, Evaluator, Expectation, RunConfig, Verdict, evalua
 from tiered_eval.errors import SuiteError
 from tiered_eval.keys import recording_key
 from tiered_eval.mutate import mutate_suite
-from tiered_eval.people import item_of
+from tiered_eval.people import item_of, verdicts_for
 from tiered_eval.people.store import Judgement, PeopleStore
 from tiered_eval.profiles import load_profile
 from tiered_eval.records import Outcome
@@ -412,9 +412,38 @@ def test_people_see_the_response_as_it_came_and_their_verdict_counts(tmp_path: P
     store.add([Judgement(id=item.id, verdict="pass", by="me")])
 
     report = evaluate_sync(suite, RunConfig(home=tmp_path / "home", mode="offline"))
+    glanced = Checker(load_profile(), people=verdicts_for(tmp_path / "home")).glance(
+        case.expectations[0], Subject(case)
+    )
 
     assert item.response == "please"
     assert report.counts.passed == 1
+    assert isinstance(glanced, Verdict)
+    assert glanced.state == "pass"
+
+
+class CoversEverything:
+    """A certificate that would decide whatever it is asked about."""
+
+    judges = ()
+
+    def covers(self, expectation: Expectation) -> bool:
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError("it was asked")
+
+
+def test_no_certificate_decides_where_a_hook_stands_before_the_judge(tmp_path: Path):
+    """It was made of judges' answers, and knows nothing of the hook."""
+    text = "cases:\n  - {id: a, response: some words, HOOKexpect: [must-contain: The sky is blue]}\n"
+    checker = Checker(load_profile(), certified=CoversEverything())  # type: ignore[arg-type]  # all that is used of one
+    [hooked] = load_suite(write(tmp_path, text.replace("HOOK", "pre_judge: quiet, ")), allow_code=True).cases
+    [bare] = load_suite(write(tmp_path, text.replace("HOOK", ""))).cases
+
+    assert isinstance(checker.begin(hooked.expectations[0], Subject(hooked)), OpenExpectation)
+    with pytest.raises(AssertionError, match="it was asked"):
+        checker.begin(bare.expectations[0], Subject(bare))
 
 
 # Weak spots

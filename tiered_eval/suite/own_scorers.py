@@ -130,8 +130,7 @@ class OwnCatalogue(Catalogue):
             return
         point = self._entry_points().get(name)
         if self.code.has_folder and (point is None or self.code.allow_code):
-            if not self.code.allow_code:
-                self.code.check_allowed(f'"{name}" is nothing that ships; it may stand in {FOLDER}/, which')
+            self.code.check_allowed(f'"{name}" is nothing that ships; it may stand in {FOLDER}/, which')
             self._read_folder()
         if point is not None and super().named(name) is None:
             self._register(info_of(name, _loaded(point), origin=_place(point)))
@@ -193,13 +192,14 @@ class OwnCatalogue(Catalogue):
             ConfigError: two of them bring the same name, or one that ships.
         """
         if self._installed is None:
-            self._installed = installed_scorers()
-            for name, point in self._installed.items():
+            found = installed_scorers()
+            for name, point in found.items():
                 there = super().named(name)
                 if there is not None and there.scorer.origin != _place(point):
                     other = there.scorer
                     what = "a scorer that ships" if other.code is None else other.origin
                     raise ConfigError(f"{_place(point)}: {name!r} is also the name of {what}; rename one")
+            self._installed = found
         return self._installed
 
 
@@ -231,7 +231,7 @@ def installed_scorers() -> dict[str, EntryPoint]:
 
     found: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):
-        other = found.setdefault(point.name, point)
+        other = found.setdefault(canonical(point.name), point)
         if (other.value, _package_of(other)) != (point.value, _package_of(point)):
             raise _twice(point.name, _place(other), _place(point))
     return found
