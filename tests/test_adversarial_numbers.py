@@ -36,6 +36,12 @@ OLD_VALUES = [
     ("45 days", "We had agreed on 45 days before the amendment to 30.", "before an amendment"),
     ("45 users", "It had 45 users once; it has none today.", "once"),
     ("45 days", "The former 45-day term is gone.", "the former one"),
+    ("14 days", "The notice period, once 14 days, is 7 days nowadays.", "once"),
+    ("14 days", "We cut the notice period from 14 days down to 7.", "down to another"),
+    ("14 days", "It stood at 14 days before the reform and stands at 7 now.", "stood, and now another"),
+    ("14 days", "Seven days took the place of 14 days.", "its place was taken"),
+    ("14 days", "In 2019 it was still 14 days; since then it has been 7.", "since then another"),
+    ("14 days", "The 14-day period was abolished last spring.", "abolished"),
 ]
 NOT_THIS = [
     ("45", "Avoid net 45.", "a warning against it"),
@@ -57,6 +63,9 @@ NOT_THIS = [
     ("45 days", "The sales team said 45 days, but the contract says 30.", "somebody's words, corrected"),
     ("45 days", "Allegedly, it takes 45 days.", "alleged"),
     ("45", "The answer is close to 45.", "close to it"),
+    ("14 days", "The union demanded 14 days.", "demanded"),
+    ("14 days", "They had hoped for 14 days.", "hoped for"),
+    ("14 days", "Don't assume 14 days.", "told not to"),
 ]
 LIMITS = [
     ("45 days", "It takes between 40 and 50 days.", "inside a range"),
@@ -94,6 +103,12 @@ PARTS = [
     ("$45", "It costs $45 per month.", "a rate"),
     ("$45", "It costs $45/month.", "a rate with a slash"),
     ("$45", "It costs $45 a head.", "a rate with an article"),
+    ("14 days", "You accrue 14 days per quarter.", "a rate"),
+    ("20 seats", "12 of 20 seats are taken.", "the whole that a part is taken of"),
+    ("20", "Section 20(b) applies.", "a section with a letter"),
+    ("20", "Dial 020 7946 0018.", "a telephone number"),
+    ("14 days", "The stay was shortened by 14 days.", "a difference"),
+    ("€20", "It costs €20 more than last year.", "a difference of money"),
     ("45", "Version 45 is out.", "a version"),
     ("45", "See page 45.", "a page"),
     ("45", "See section 45.", "a section"),
@@ -184,6 +199,9 @@ PLAIN: list[tuple[str, str, Truth, str]] = [
     ("45%", "It grew by 54%.", "absent", "another number"),
     ("$45", "It costs $450.", "absent", "another number"),
     ("45", "It takes 4.5 days.", "absent", "another number"),
+    ("14 days", "The notice period rose to 14 days from 7.", "stated", "the new value before the old one"),
+    ("14 days", "It is 14 days now; it was 7 days before.", "stated", "the present one of two"),
+    ("14 days", "You have 14 days from delivery to return it.", "stated", "from marks a start"),
 ]
 
 

@@ -112,6 +112,11 @@ ROLES = [
     ("The train from Oslo goes to Bergen", "The train from Bergen goes to Oslo.", "the other way"),
     ("The rain caused the flood", "The flood caused the rain.", "cause and effect"),
     ("The pump sits above the tank", "The tank sits above the pump.", "changed over"),
+    ("Holm sold the boat", "Holm was sold the boat.", "done to him"),
+    ("Holm sold the boat", "Holm's brother sold the boat.", "a relative"),
+    ("Holm sold the boat", "Holm sold the boat's engine.", "a part of it"),
+    ("Holm sold the boat to Dahl", "Dahl sold the boat to Holm.", "changed over"),
+    ("Holm sold the boat to Dahl", "Holm bought the boat from Dahl.", "the opposite act"),
 ]
 QUANTITIES = [
     ("All members voted", "Some members voted.", "some for all"),
@@ -138,6 +143,15 @@ QUANTITIES = [
     ("Members may vote", "Only members of the board may vote.", "a narrower group"),
     ("Employees get a bonus", "Senior employees get a bonus.", "a narrower group"),
     ("The battery lasts two days", "Two batteries last one day.", "numbers changed over"),
+    ("All rooms have a bath", "Most rooms have a bath.", "most for all"),
+    ("All rooms have a bath", "All rooms on the top floor have a bath.", "some of all"),
+    ("Dogs are allowed", "Small dogs are allowed.", "a kind of them"),
+    ("Guests can cancel free of charge", "Registered guests can cancel free of charge.", "a kind of them"),
+    (
+        "Guests can cancel free of charge",
+        "Guests can cancel free of charge up to the day before arrival.",
+        "a limit behind",
+    ),
 ]
 TIMES = [
     ("Velox opened a plant", "Velox will open a plant.", "to come"),
@@ -160,6 +174,11 @@ TIMES = [
     ("The bridge is closed", "The bridge is open and the road is closed.", "said of another"),
     ("Berg won in 2019", "Berg lost in 2019 and won in 2021.", "another year"),
     ("Berg won in 2019", "Berg won in 2021, and Lind won in 2019.", "another winner"),
+    ("The lift works", "The lift worked until 2020.", "no longer"),
+    ("The lift works", "The lift will work again in May.", "to come"),
+    ("Holm sold the boat", "Holm wanted to sell the boat.", "wanted"),
+    ("Holm sold the boat", "Holm offered to sell the boat.", "offered"),
+    ("Holm sold the boat", "Holm decided against selling the boat.", "decided against it"),
 ]
 STATED = [
     ("Velox bought Norda", "Velox bought Norda.", "as it is"),
@@ -172,6 +191,10 @@ STATED = [
     ("The board approved the budget", "On Monday the board approved the new budget.", "an adjective"),
     ("The pump starts", "The pump starts at once.", "an adverb behind"),
     ("The fee is refunded", "The fee is refunded within a week.", "a time behind"),
+    ("Holm sold the boat", "In May Holm sold the boat.", "a time before"),
+    ("The old mill burnt down", "In 1901 the old mill burnt down.", "a time before"),
+    ("Dogs are allowed", "Yes, dogs are allowed.", "a yes before"),
+    ("All rooms have a bath", "All rooms have a bath and a balcony.", "more behind"),
     ("All members voted", "All members voted on Monday.", "a time behind"),
     ("Lind is the director", "Lind is the director of the plant.", "what it directs"),
     ("The bridge is open", "The bridge is open.", "as it is"),

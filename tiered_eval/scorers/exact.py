@@ -25,7 +25,7 @@ from tiered_eval.text.normalise import Normalised, fold, normalise, normalise_ca
 from tiered_eval.text.polarity import doubt_at, kept_cues
 from tiered_eval.text.signs import CHANGE, signs_in
 from tiered_eval.text.subject import Subject
-from tiered_eval.text.tokens import holds_verb
+from tiered_eval.text.tokens import holds_verb, is_past_form
 
 __all__ = ["Exact"]
 
@@ -166,7 +166,7 @@ def _said_by(quote: str) -> _Said:
     if spaces:
         return ""
     if quote.isalpha():
-        return "act" if quote.endswith("ed") else ""
+        return "act" if quote.islower() and is_past_form(quote) else ""
     return "identifier" if _HAS_BOTH.match(quote) else ""
 
 

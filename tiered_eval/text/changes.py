@@ -17,7 +17,7 @@ __all__ = ["CHANGE_SIGNS", "doubt_of_change", "is_still_open"]
 CHANGE_SIGNS = (
     "from until till previous previously former formerly old older prior earlier original originally initially now today nowadays "
     "currently replace replaces replaced replacing supersede supersedes superseded cut reduced raised lowered increased shortened "
-    "lengthened extended changed dropped scrapped abolished withdrawn turned had said thought guessed assumed claimed estimated "
+    "lengthened extended changed place once since dropped scrapped abolished withdrawn turned had said thought guessed assumed claimed estimated "
     "ask asks asked asking want wants wanted propose proposes proposed proposal request requests requested demand demands "
     "demanded seek seeks sought hope hoped aim aims aimed target targets goal draft will times"
 ).split()
@@ -37,12 +37,15 @@ _MOVES = re.compile(
 _PAST_BEFORE = re.compile(
     r"\b(?:previously|formerly|originally|initially|used\s+to\s+(?:be|have|cost|take|run)|once\s+(?:was|were|had))\b"
     r"(?!\s(?:known|called|named)),?[^.,;!?)]{0,32}(?<!\bin\s)$"
-    r"|(?<!-)(?<!-\s)\b(?:previous|former|old|prior|earlier)\s+(?:[\w-]+\s+(?:of|was|were|at)\s+)?" + _OPENING
+    r"|\bonce\s+"
+    + _OPENING
+    + r"|(?<!-)(?<!-\s)\b(?:previous|former|old|prior|earlier)\s+(?:[\w-]+\s+(?:of|was|were|at)\s+)?"
+    + _OPENING
 )
 _NOW = re.compile(r"\b(?:now|today|currently|these\s+days|nowadays)\b[^.;!?]*$")
 _WAS = re.compile(r"\b(?:was|were|had|cost|stood|took|paid|charged)\b[^.;!?]*$")
 _ENDED = re.compile(
-    r"[^.;!?\n]{0,24}?\b(?:until|till)\b(?!\s+(?:further|then|now))"
+    r"[^.;!?\n]{0,24}?\b(?:until|till)\b(?!\s+(?:further|then|now))|[^.!?\n]{0,16}[,;]\s+since\s+then\b"
     r"|[^.!?\n]{0,40}?(?:[,;]|\b(?:and|but|though|while)\b)[^.!?\n]{0,28}\b(?:now|today|these\s+days|currently|nowadays)\b"
 )
 _UNTIL_BEFORE = re.compile(
@@ -50,7 +53,8 @@ _UNTIL_BEFORE = re.compile(
 )
 _HAD_BEFORE = re.compile(r"[^.;!?\n]{0,12}\bbefore\s+(?:the|it|that|they|we)\b")
 _REPLACES = re.compile(
-    r"\b(?:replac(?:e|es|ed|ing)|supersed(?:e|es|ed|ing)|(?:instead|in\s+place)\s+of)\s+" + _OPENING
+    r"\b(?:replac(?:e|es|ed|ing)|supersed(?:e|es|ed|ing)|(?:instead|in\s+place|took\s+the\s+place)\s+of)\s+"
+    + _OPENING
 )
 _IS_REPLACED = re.compile(
     r"[\"'`)*]*(?:[\s-][a-z]+){0,2}\s(?:was|were|is|are|(?:has|have|had|will|would)(?:\s+been|\s+be)?|being|got)\s(?:\w+ly\s)?"

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from tiered_eval.text.passages import Passage
 from tiered_eval.text.polarity import Cue, doubt_at
-from tiered_eval.text.tokens import stem
+from tiered_eval.text.tokens import is_past_form, stem
 
 __all__ = ["denied", "either_or", "tied", "unrealised", "unsaid", "weakened"]
 
@@ -36,7 +36,7 @@ _WEAKENERS = frozenset(
 _WEAK_PAIRS = frozenset(
     tuple(map(stem, pair.split()))
     for pair in """
-    close to|short of|far from|all but|yet to|about to|going to|said to|told to|urged to|meant to|supposed to|rumour has|rumor has
+    close to|short of|far from|all but|yet to|about to|going to|said to|told to|urged to|meant to|supposed to|decided against|decide against|rumour has|rumor has
     """.strip().split("|")
 )
 """The same in two words: "came close to", "is said to"."""
@@ -52,7 +52,7 @@ _TIES = frozenset(
     tuple(pair.split())
     for pair in (
         "provided that|provided the|provided you|provided it|provided they|provided all|providing that|long as|in case|subject to"
-        "|on condition|in theory|in principle|except for|except that|except when|except where|apart from|save for|other than"
+        "|on condition|in theory|in principle|except for|except that|except when|except where|apart from|save for|other than|up to"
     ).split("|")
 )
 """Two words that do so behind it."""
@@ -190,11 +190,11 @@ def tied(claim: Passage, place: Passage, first: int, last: int) -> str | None:
 
 
 def unrealised(claim: Passage, place: Passage, first: int, last: int) -> str | None:
-    """What the claim says in the past is only to come, or to be, in ``place``: "will open" for "opened"."""
+    """What the claim says has been or is, is only to come in ``place``: "will open" for "opened" or "opens"."""
     if any(token.word in _OPEN - {"to"} for token in claim.tokens):
         return None
     for token in claim.content:
-        if not _is_past(token.word, token.stem):
+        if not _is_done(token.word, token.stem):
             continue
         open_ways = [_open_way(place, at) for at in range(first, last + 1) if place.stems[at] == token.stem]
         if open_ways and all(open_ways):
@@ -202,8 +202,9 @@ def unrealised(claim: Passage, place: Passage, first: int, last: int) -> str | N
     return None
 
 
-def _is_past(word: str, stemmed: str) -> bool:
-    return word.endswith("ed") and word != stemmed and not word.endswith("eed")
+def _is_done(word: str, stemmed: str) -> bool:
+    """A past form, or a present one that a "will" would take its ending from."""
+    return is_past_form(word) or (word.endswith("s") and word.removesuffix("s").removesuffix("e") == stemmed)
 
 
 def _open_way(place: Passage, at: int) -> str | None:

@@ -19,8 +19,11 @@ _JOINS = frozenset("of the a an its their our these those all any both".split())
 """What may stand between such a word and the subject."""
 _PHRASE = 4
 """Tokens before a subject that are looked at."""
+_UNIVERSAL = frozenset("all every each both".split())
+_POSTPOSED = frozenset("of with without who that whose from under over on in at aged".split())
+"""Behind a subject they tell which ones."""
 _RULE_TOKENS = 3
-_MODALS = frozenset("may must can shall should need".split())
+_MODALS = frozenset("may must can shall should need are".split())
 _ADVERBS = frozenset(
     "today yesterday tomorrow now then here there also still often always sometimes currently usually generally".split()
 )
@@ -36,7 +39,7 @@ _BEHIND = 3
 
 def fewer(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     """A share of the subject is meant, or the ones of a kind, where the claim speaks of it at large."""
-    subject = claim.content[0]
+    subject = next((token for token in claim.content if token.word not in _QUANTIFIERS), claim.content[0])
     if subject.stem not in place.counts:
         return None
     at = place.stems.index(subject.stem)
@@ -48,11 +51,22 @@ def fewer(claim: Passage, place: Passage, first: int, last: int) -> str | None:
             return f'"{word}" of "{subject.word}"'
         if word not in _JOINS:
             break
+    if (ones := _which_of_all(claim, place, at)) is not None:
+        return f'"{subject.word}" only "{ones}"'
     if not _is_rule(claim, subject):
         return None
     if (kind := _kind(claim, place, at)) is not None:
         return f'only "{kind}" {subject.word}'
     return None
+
+
+def _which_of_all(claim: Passage, place: Passage, at: int) -> str | None:
+    """ "All rooms on the top floor" for "all rooms": what stands behind the subject, where the claim goes on otherwise."""
+    mine = claim.stems.index(place.stems[at])
+    if claim.tokens[0].word not in _UNIVERSAL or at + 1 >= len(place.tokens) or mine + 1 >= len(claim.tokens):
+        return None
+    following = place.tokens[at + 1].word
+    return following if following in _POSTPOSED and following != claim.tokens[mine + 1].word else None
 
 
 def _is_rule(claim: Passage, subject: Token) -> bool:

@@ -15,7 +15,7 @@ from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
 from tiered_eval.text.passages import Passage, tightest, turns_round
-from tiered_eval.text.tokens import Token, is_content
+from tiered_eval.text.tokens import Token, is_content, is_past_form
 
 __all__ = ["roles_changed"]
 
@@ -23,6 +23,10 @@ _ACTOR_WORDS = 3
 """Content words behind a "by" that may name who acts: "by her former record label"."""
 _MOST_NAMES = 12
 """Names of one claim that are compared with each other."""
+_WITH_OBJECT = 3
+"""Content words of a claim that has a subject, a verb and an object."""
+_AUXILIARY = 2
+"""Tokens before a participle in which its form of "be" stands."""
 _ENDS_PHRASE = frozenset("and or but as in on at for with from to into which who that".split())
 _COMPARING = frozenset({"than", "before", "after"})
 
@@ -41,6 +45,8 @@ def roles_changed(claim: Passage, place: Passage, first: int, last: int) -> str 
         return f"{owner} owns who is meant"
     acts, their_acts = _acts(claim, shared), _acts(place, shared)
     is_passive_alike = {act.actor for act in acts} == {act.actor for act in their_acts}
+    if _is_done_to(claim, place):
+        return "active and passive changed over"
     if tightest(shared, place.stems) is not None:
         return None if is_passive_alike else "active and passive changed over"
     if not is_passive_alike:
@@ -72,6 +78,20 @@ def _acts(passage: Passage, shared: Collection[str]) -> list[_Act]:
         elif is_content(token):
             verb = token.stem
     return found
+
+
+def _is_done_to(claim: Passage, place: Passage) -> bool:
+    """ "Holm was sold the boat" for "Holm sold the boat": a passive with the subject before it, where the claim has none."""
+    if "be" in claim.counts or len(claim.content) < _WITH_OBJECT:
+        return False
+    subject, verb = claim.content[:2]
+    if not is_past_form(verb.word) or not {subject.stem, verb.stem} <= place.counts.keys():
+        return False
+    at = place.stems.index(verb.stem)
+    is_before = subject.stem in place.stems[:at]
+    return (
+        is_before and place.tokens[at].word == verb.word and "be" in place.stems[max(0, at - _AUXILIARY) : at]
+    )
 
 
 def _phrase(passage: Passage, at: int) -> Iterator[Token]:

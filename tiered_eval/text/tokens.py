@@ -14,7 +14,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["FUNCTION_WORDS", "Token", "fold", "holds_verb", "is_content", "stem", "tokens"]
+__all__ = ["FUNCTION_WORDS", "Token", "fold", "holds_verb", "is_content", "is_past_form", "stem", "tokens"]
 
 
 class Token(NamedTuple):
@@ -238,6 +238,13 @@ _VERB_FORMS = frozenset("is are was were has had does did can will must may".spl
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
+def is_past_form(word: str) -> bool:
+    """Is a folded word the past or the participle of a verb, as far as its form shows?"""
+    if word in _IRREGULAR:
+        return word not in _PLURALS
+    return word.endswith("ed") and word not in _KEPT and not word.endswith("eed")
+
+
 def holds_verb(text: str) -> bool:
     """Has a short text a verb behind its first word, as far as forms show: "Velox bought Norda", "the pump starts"?
 
@@ -248,8 +255,7 @@ def holds_verb(text: str) -> bool:
         word = token.word
         if token.is_capital or text[token.start - 1] == "-":
             continue
-        is_past = word.endswith("ed") and word not in _KEPT and not word.endswith("eed")
-        if is_past or word in _VERB_FORMS or (word in _IRREGULAR and word not in _PLURALS):
+        if word in _VERB_FORMS or is_past_form(word):
             return True
         is_last = at == len(found) - 1 and at > 1 and found[0].word in _ARTICLES
         if is_last and word.endswith("s") and not word.endswith("ss"):
