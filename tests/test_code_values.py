@@ -59,15 +59,23 @@ def sent(value: object) -> Any:
     return decode(json.loads(json.dumps(encode(value, refuse))), refuse)
 
 
+def typed(value: Any) -> Any:
+    """A value that differs from another also where only a type does: 1 and 1.0, or a tuple and a list."""
+    if isinstance(value, dict):
+        inner: Any = sorted(((typed(key), typed(entry)) for key, entry in value.items()), key=repr)
+    elif isinstance(value, set | frozenset):
+        inner = sorted(map(typed, value), key=repr)
+    elif isinstance(value, list | tuple):
+        inner = [typed(entry) for entry in value]
+    else:
+        inner = value
+    return type(value).__name__, inner
+
+
 @given(VALUES)
 def test_a_value_arrives_as_it_was(value: Any):
     """With its type, and those of all in it."""
-    arrived = sent(value)
-
-    assert arrived == value
-    assert repr(sorted(map(repr, arrived)) if isinstance(value, set | frozenset) else type(arrived)) == repr(
-        sorted(map(repr, value)) if isinstance(value, set | frozenset) else type(value)
-    )
+    assert typed(sent(value)) == typed(value)
 
 
 @pytest.mark.parametrize(
