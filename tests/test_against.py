@@ -335,6 +335,28 @@ async def test_a_deadline_that_is_over_at_once_is_undecided():
     assert fact(report).state == "undecided"
 
 
+async def test_a_run_that_ends_before_all_is_read_is_not_green(monkeypatch: pytest.MonkeyPatch):
+    """What was read is as good as the base; nobody knows about the rest, which is counted and not listed."""
+    made = [
+        make_case(f"Letter {n}.", make_expectation("must-contain", f"Letter {n}", id="x"), id=f"c{n}")
+        for n in range(400)
+    ]
+    base = await run(made, Judge())
+    ticks = iter(range(10**6))
+    monkeypatch.setattr("tiered_eval.runner.run.UNREAD_S", 0.0)
+    config = RunConfig(embedder="none", gate_against=base, max_time_s=300.0)
+
+    report = await evaluate(
+        Suite(name="cases", cases=made, case_count=400, expectation_count=400),
+        config,
+        services=Judge(),  # type: ignore[arg-type]  # as above
+        clock=lambda: float(next(ticks)),
+    )
+
+    assert report.cases == 400 > len(report.results)
+    assert (fact(report).state, report.exit_code) == ("undecided", 4)
+
+
 async def test_a_free_check_that_changes_its_mind_ends_no_run_early():
     """Bounds that did not hold are no ground for an early answer: everything changed is judged."""
     base = await run(cases(count=100), Judge())

@@ -409,6 +409,18 @@ def test_leftovers_make_it_undecided_not_green():
     assert (stopped.state, stopped.exit_code) == ("undecided", 4)
 
 
+@pytest.mark.parametrize("side", ["base", "candidate"])
+def test_cases_that_were_never_read_are_not_green(side: str):
+    """A run that ended before it had read its suite shows nothing about the rest, in whichever of the two it is."""
+    runs = {"base": report_of("a", many("pp")), "candidate": report_of("b", many("pp"))}
+    runs[side] = replace(runs[side], cases=1000, stopped="deadline")
+
+    done = compare_reports(runs["base"], runs["candidate"])
+
+    assert (done.state, done.exit_code) == ("undecided", 4)
+    assert "were not read" in done.reason
+
+
 def test_errors_are_no_fails():
     """An outage in the candidate is not a drop, and not a pass either."""
     assert compared(many("pp"), many("ee")).state == "undecided"

@@ -34,6 +34,7 @@ __all__ = [
     "compare_reports",
     "exit_code_of",
     "same_embedder",
+    "unread_reason",
 ]
 
 Label: TypeAlias = Literal["better", "worse", "tied"]
@@ -147,6 +148,9 @@ def compare_reports(
         )
     suite, *dimensions = _differences(paired, delta, seed)
     state, reason = _gate(suite, dimensions, margin)
+    unread = unread_reason(base, candidate)
+    if state == "pass" and unread is not None:
+        state, reason = "undecided", unread
     if gated is not None and gated.is_early and (gated.margin, gated.delta) == (margin, delta):
         state, reason = gated.state, gated.reason
     return Comparison(
@@ -168,6 +172,15 @@ def compare_reports(
         flaky=paired.flaky,
         warnings=(*_setting_warnings(base, candidate), *_prompt_warnings(paired), *paired.warnings()),
     )
+
+
+def unread_reason(*reports: Report) -> str | None:
+    """Why runs that ended before they had read every case cannot show that nothing dropped; None where they had."""
+    missing = [(report, report.cases - len(report.results)) for report in reports]
+    for report, count in missing:
+        if count > 0:
+            return f"{count} cases of the run {report.run_id} were not read before it ended: nobody knows what became of them"
+    return None
 
 
 def exit_code_of(state: Literal["pass", "fail", "undecided"], reports: Iterable[Report]) -> int:

@@ -228,11 +228,15 @@ class GateAgainst:
 
     async def _not_needed(self, evaluator: Evaluator) -> AsyncIterator[CaseResult]:
         """The cases that nothing was asked about, as their free checks left them."""
-        for index, case in enumerate(self._suite.cases):
+        left = len(self._waiting)
+        for index, case in enumerate(self._suite.cases if left else ()):
             if index % TURN_CASES == 0:
                 await asyncio.sleep(0)
             if case.id in self._waiting:
                 yield evaluator.glance(index, case)
+                left -= 1
+                if not left:
+                    return
 
     async def _ask_again(self, changes: Iterable[Change], evaluator: Evaluator) -> None:
         """Put what changed to the judge once more, as far as money and time go."""

@@ -19,6 +19,7 @@ from tiered_eval.calibration.comparison import (
     Difference,
     compare_reports,
     exit_code_of,
+    unread_reason,
 )
 from tiered_eval.calibration.regression import GateAnswer
 from tiered_eval.config import RunConfig
@@ -57,6 +58,9 @@ def standing(
     if early is not None:
         state, reason = early.state, _early_reason(early, margin)
         changes[0] = _early_change(changes[0], early)
+    unread = unread_reason(report)
+    if state == "pass" and unread is not None:
+        state, reason = "undecided", unread
     against = AgainstBase(
         base=base.run_id,
         margin=margin,
