@@ -635,6 +635,24 @@ def test_what_are_no_tests_is_an_error(value: Any, options: dict[str, Any], why:
         read_form(value, options)
 
 
+def test_wrong_tests_are_refused_when_the_suite_is_loaded(tmp_path: Path):
+    """Before anything runs or is spent, each with its place."""
+    entries = [
+        "code-exec",
+        "code-exec: 'assert ('",
+        "code-exec: {function: f, cases: [{args: [1]}]}",
+        "code-exec: {language: cobol, cases: [{stdout: '1'}]}",
+        "code-exec: {language: javascript, function: f, cases: [{expected: 1}]}",
+    ]
+    lines = "".join(f"      - {entry}\n" for entry in entries)
+    (tmp_path / "suite.yaml").write_text(f"cases:\n  - id: q\n    response: x\n    expect:\n{lines}")
+
+    with pytest.raises(SuiteError) as refused:
+        load_suite(tmp_path)
+
+    assert [problem.line for problem in refused.value.problems] == [5, 6, 7, 8, 9]
+
+
 SUITE = """
 cases:
   - id: q1

@@ -12,6 +12,7 @@ RUNNING: tuple[ScorerInfo, ...] = (
         name="code-exec",
         tier="exact",
         target="tiered_eval.scorers.code_exec:CodeExec",
+        check="tiered_eval.scorers.code_exec:tests_fault",
         summary="the code of the response passes these tests, run shut in; the share that passes is the score",
         value="reference",
         is_value_optional=True,

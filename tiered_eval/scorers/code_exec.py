@@ -20,14 +20,14 @@ from tiered_eval.records import Evidence, Expectation, Outcome, Tier
 from tiered_eval.sandbox import Isolation, Limits, choose_isolation, is_working
 from tiered_eval.sandbox.limits import MEGABYTE
 from tiered_eval.scorers.base import Services
-from tiered_eval.scorers.code.forms import Assertions, Calls, read_form
+from tiered_eval.scorers.code.forms import Calls, Form, read_form
 from tiered_eval.scorers.code.judging import Job, Tested, run_tests
 from tiered_eval.scorers.code.taking import take_code
 from tiered_eval.scorers.selecting import find_in_response, graded, ground_truth
 from tiered_eval.text.json_values import Closeness
 from tiered_eval.text.subject import Subject
 
-__all__ = ["CodeExec"]
+__all__ = ["CodeExec", "tests_fault"]
 
 _QUOTE_LENGTH = 400
 _COMMANDS: Mapping[str, tuple[str, ...]] = {
@@ -37,6 +37,18 @@ _COMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 """How a language is run where the author does not say."""
 _ENDINGS = {"javascript": "js", "typescript": "ts", "bash": "sh", "ruby": "rb", "rust": "rs", "python": "py"}
+
+
+def tests_fault(expected: Any, options: Mapping[str, Any]) -> str | None:
+    """What is wrong with the tests, for the loader of suites."""
+    if "ground_truth_field" in options:
+        return None  # they stand in each case
+    try:
+        form = read_form(expected, options)
+        _command(form, options)
+    except ConfigError as fault:
+        return str(fault)
+    return None
 
 
 class CodeExec:
@@ -74,7 +86,7 @@ class CodeExec:
         text, why = _text_of(subject, options)
         if text is None:
             return Outcome("fail", why, 0.0)
-        language = str(options.get("language", "python")).lower()
+        language = _language(options)
         taken = take_code(text, language, str(options.get("blocks", "all")))
         if taken.code is None:
             return Outcome("unsure", taken.why) if taken.is_ambiguous else Outcome("fail", taken.why, 0.0)
@@ -86,7 +98,7 @@ class CodeExec:
                 tolerance=Decimal(options.get("tolerance", 0)),
                 relative=Decimal(options.get("relative_tolerance", 0)),
             ),
-            command=_command(language, options, is_python_form=isinstance(form, Assertions | Calls)),
+            command=_command(form, options),
             file=f"solution.{_ENDINGS.get(language, language)}",
             function=None if "function" not in options else str(options["function"]),
         )
@@ -123,14 +135,23 @@ def _limits(options: Mapping[str, Any]) -> Limits:
     )
 
 
-def _command(language: str, options: Mapping[str, Any], *, is_python_form: bool) -> tuple[str, ...]:
-    given = options.get("command")
+def _language(options: Mapping[str, Any]) -> str:
+    return str(options.get("language", "python")).lower()
+
+
+def _command(form: Form, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """How the code is run; empty for Python.
+
+    Raises:
+        ConfigError: the author must say how, or cannot have tests of this form.
+    """
+    language, given = _language(options), options.get("command")
     if given is not None:
         command = (given,) if isinstance(given, str) else tuple(map(str, given))
         return command if any("{file}" in part for part in command) else (*command, "{file}")
     if language == "python":
         return ()
-    if is_python_form:
+    if isinstance(form, Calls):
         raise ConfigError(
             "calls are of Python functions; for another language give cases with stdin and stdout"
         )
