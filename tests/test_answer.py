@@ -104,6 +104,14 @@ def test_an_answer_that_is_given_passes(gold: str, response: str, why: str):
         ("Oslo", "The previous long-serving host city of the fair, Oslo, gave it up.", QUESTION, "before it"),
         ("Rosa Lind", "Otto Berg runs it, with his mother, Rosa Lind, at the desk.", QUESTION, "a relative"),
         ("Oslo", "Oslo", "which two cities host the fair", "a bare answer, and one of two"),
+        ("Anna & Otto Berg", "Anna Berg", "who founded it", "one of a pair"),
+        ("Bergen", "There is no definitive answer, as some say Bergen.", QUESTION, "no answer at all"),
+        (
+            "Anna Berg",
+            "Otto Lind hosts it. He followed the previous and rather long-serving presenter of the evening show, Anna Berg.",
+            "who hosts it",
+            "whom somebody followed, named after her titles",
+        ),
         ("Berg", "The fair was opened by Berg Holm.", "who opened the fair", "a family name behind it"),
     ],
 )

@@ -33,6 +33,8 @@ _HEDGES = re.compile(
 """Before an answer that comes late they say that it is one of several, or an afterthought."""
 _BEFORE = 60
 """Characters before an answer in which a word may make it doubtful."""
+_BEFORE_NAME = 100
+"""The same for "the previous ...", behind which titles stand before the name."""
 _NOT_QUITE = re.compile(
     r"\b(might|could|possibly|perhaps|maybe|probably|used\s+to\s+be|until|think|thinks|believe|assume|near"
     r"|(?:north|south|east|west)\s+of)\b",
@@ -41,7 +43,7 @@ _NOT_QUITE = re.compile(
 """Before an answer in its sentence they make it a guess, a thing of the past, or a place to go by."""
 _IGNORANCE = re.compile(
     r"\b(?:sorry|as\s+an\s+ai|(?:do|does|did|could|can)(?:\s+not|n['’]t|not)\s+(?:have|find|access|know|mention|contain|provide|specify)"
-    r"|no\s+(?:information|evidence|mention)|unable|incorrect|not\s+(?:possible|clear|specified|provided|sure|mentioned|enough))\b",
+    r"|no\s+(?:information|evidence|mention|(?:definitive|definite|single|simple|clear)\s+answer)|unable|incorrect|not\s+(?:possible|clear|specified|provided|sure|mentioned|enough))\b",
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
@@ -101,7 +103,7 @@ def doubt_at_place(
     if not is_bare:
         if (doubt := doubt_before(subject, start)) is not None:
             return doubt
-        if _has(_COMPARED, subject, start):
+        if _has(_COMPARED, subject, start, reach=_BEFORE_NAME):
             return "named as what the answer is compared with"
         if _has(_RELATED, subject, start):
             return "named as somebody's relative"
@@ -118,10 +120,10 @@ def doubt_at_place(
     return _lateness(subject, start)
 
 
-def _has(pattern: re.Pattern[str], subject: Subject, start: int) -> bool:
+def _has(pattern: re.Pattern[str], subject: Subject, start: int, *, reach: int = _BEFORE) -> bool:
     """Is there a doubtful word before the answer, in its sentence, that the question does not hold?"""
     text = subject.text
-    begin = max(0, start - _BEFORE, text.rfind(". ", 0, start))
+    begin = max(0, start - reach, text.rfind(". ", 0, start))
     asked = question_stems(subject.case.input or "")
     words = (group for found in pattern.finditer(text, begin, start) for group in found.groups() if group)
     return any(tokens(word)[0].stem not in asked for word in words)

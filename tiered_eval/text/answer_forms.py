@@ -58,7 +58,9 @@ def forms_of(value: str) -> tuple[tuple[Token, ...], ...]:
         form = tokens(text)
         while len(form) > 1 and form[0].word in LEADING:
             form = form[1:]
-        for variant in (form, _without_middle_name(form), _without_title(form), *_names_like(form)):
+        is_one_name = "&" not in text  # "Anna & Otto Berg" are two
+        others = (_without_middle_name(form), _without_title(form), *_names_like(form)) if is_one_name else ()
+        for variant in (form, *others):
             if variant:
                 forms.setdefault(tuple(token.stem for token in variant), variant)
     return tuple(forms.values())
