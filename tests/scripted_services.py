@@ -53,6 +53,8 @@ class ScriptedServices:
         """What was shown to the judge, in the order in which it arrived."""
         self.models: list[Sequence[str]] = []
         """Who was to answer it."""
+        self.answers: dict[str, Answer] = {}
+        """Of single models; others follow the common rule."""
         self._answer = answer
         self._calls = self._left = calls
         self._seconds = seconds
@@ -78,7 +80,7 @@ class ScriptedServices:
             self.asked.append(text)
             self.models.append(models)
             await self._wait(self._seconds(text))
-        said = self._answer(text)
+        said = self.answers.get(models[0], self._answer)(text)
         if isinstance(said, Exception):
             raise said
         shown = Evidence("shown") if said == "met" else None

@@ -6,18 +6,23 @@ functions, :class:`FreeScores` and :func:`embedding_score`. Early acceptance pla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from hashlib import sha256
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tiered_eval import __version__
 from tiered_eval.calibration.features import FREE_VERSION, FreeScores
 from tiered_eval.calibration.labels import Label
 from tiered_eval.calibration.reading import LabelRow
 from tiered_eval.errors import EmbedderMissing
-from tiered_eval.records import Case, Expectation
+from tiered_eval.prompting import load_prompt
+from tiered_eval.records import Case, Completed, Expectation, JudgeStage, ModelReply, ModelRequest
 from tiered_eval.scorers.base import Services
+from tiered_eval.scorers.judging.stages import OUT_OF_REACH, ask_stage
 from tiered_eval.text.passages import passages
 from tiered_eval.text.subject import Subject
 
@@ -29,9 +34,14 @@ __all__ = [
     "ask_top_judge",
     "collect_scores",
     "embedding_score",
+    "judge_fingerprint",
+    "judge_score",
+    "judge_scores",
     "label_scores",
     "run_fingerprints",
 ]
+
+T = TypeVar("T")
 
 EMBEDDING_SCORE = "semantic"
 MOST_SENTENCES = 500
@@ -40,6 +50,7 @@ MOST_VALUES = 12
 """Accepted answers that are compared; the first ones."""
 _WORDED = frozenset({"must-contain", "must-not-contain", "equivalent"})
 """Kinds of which a likeness of meaning can say something."""
+_JUDGE_PROMPTS = ("statement", "requirement", "rubric", "packed", "decision")
 _TOGETHER = 64
 """Cases whose sentences are embedded in one go."""
 
@@ -100,10 +111,20 @@ async def label_scores(rows: Sequence[LabelRow], evaluator: Evaluator) -> tuple[
     )
 
 
-async def ask_top_judge(rows: Sequence[LabelRow], evaluator: Evaluator) -> dict[str, bool]:
-    """Verdicts of the evaluator's judge by label id, bought inside the evaluator's budget; what it could not say is left out."""
+async def ask_top_judge(
+    rows: Sequence[LabelRow], evaluator: Evaluator, models: Sequence[str] = ()
+) -> dict[str, bool]:
+    """Verdicts of a judge by label id, bought inside the evaluator's budget; what it could not say is left out.
+
+    ``models`` are asked in order; none takes the evaluator's own.
+    """
+    named = {"models": list(models)} if models else {}
+
+    def pinned(one: Expectation) -> Expectation:
+        return replace(one, scorer="judge", options={**one.options, **named})
+
     judged = [
-        replace(row.case, expectations=tuple(replace(one, scorer="judge") for one in row.case.expectations))
+        replace(row.case, expectations=tuple(map(pinned, row.case.expectations)))
         for row in rows
         if row.case is not None
     ]
@@ -113,6 +134,64 @@ async def ask_top_judge(rows: Sequence[LabelRow], evaluator: Evaluator) -> dict[
         if verdict.is_decided:
             verdicts[result.case_id] = verdict.state == "pass"
     return verdicts
+
+
+async def judge_score(
+    model: str, expectation: Expectation, subject: Subject, services: Services
+) -> tuple[float | None, Decimal]:
+    """What one judge model makes of an expectation, 1 for "met", and what that cost; None where it is out of reach or cannot tell.
+
+    Raises:
+        BudgetExceeded, DeadlineReached, ConfigError, LedgerError: it may not be asked.
+    """
+    alone = cast(Services, _Alone(services))
+    try:
+        outcome = await ask_stage(JudgeStage(models=(model,)), expectation, subject, alone)
+    except OUT_OF_REACH:
+        return None, Decimal(0)
+    score = {"pass": 1.0, "fail": 0.0}.get(outcome.state) if outcome.score is None else outcome.score
+    turned = 1.0 - score if expectation.negated and score is not None else score
+    return turned, outcome.cost_usd
+
+
+class _Alone:
+    """Services that put each question in a call of its own: a judge that is asked several at once is another judge."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._services, name)
+
+    async def complete(
+        self, request: ModelRequest, parse: Callable[[ModelReply], T], *, models: Sequence[str]
+    ) -> Completed[T]:
+        return await self._services.complete(replace(request, packed=None), parse, models=models)
+
+
+async def judge_scores(rows: Sequence[LabelRow], evaluator: Evaluator, model: str) -> dict[str, float | None]:
+    """One judge model's score of every label with texts, by label id, bought inside the evaluator's budget.
+
+    Raises:
+        as :func:`judge_score`: scores that money did not suffice for would not be those that a run sees.
+    """
+    assert evaluator.services is not None, "use the evaluator as an async context manager"
+    services, open_calls = evaluator.services, asyncio.Semaphore(evaluator.config.concurrency)
+
+    async def asked(case: Case) -> float | None:
+        async with open_calls:
+            score, _ = await judge_score(model, case.expectations[0], Subject(case), services)
+            return score
+
+    with_texts = [(row.label.id, row.case) for row in rows if row.case is not None]
+    scores = await asyncio.gather(*(asked(case) for _, case in with_texts))
+    return {id: score for (id, _), score in zip(with_texts, scores, strict=True)}
+
+
+def judge_fingerprint(model: str) -> str:
+    """What makes a judge model's scores: the model, and the prompts that it is asked with."""
+    prompts = "".join(load_prompt(f"judge/{name}").digest for name in _JUDGE_PROMPTS)
+    return f"{model}, judge prompts {sha256(prompts.encode()).hexdigest()[:12]}"
 
 
 def run_fingerprints(embedder_id: str | None, judges: Mapping[str, str]) -> dict[str, str]:

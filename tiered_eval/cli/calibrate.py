@@ -89,7 +89,16 @@ _MORE = (1.5, 2.0, 4.0)
     metavar="MODEL",
     help="For --proxy: buy verdicts of this judge, provider:model, for rows with texts.",
 )
-@click.option("--max-cost", type=USD, metavar="USD", help="For --judge: hard cap in US dollars.")
+@click.option(
+    "--early-judge",
+    "early_judges",
+    multiple=True,
+    metavar="MODEL",
+    help="Buy the scores of this cheap judge for rows with texts, as an early tier; say with --cost what it costs. Repeatable.",
+)
+@click.option(
+    "--max-cost", type=USD, metavar="USD", help="For --judge and --early-judge: hard cap in US dollars."
+)
 @click.option(
     "--price",
     multiple=True,
@@ -131,6 +140,7 @@ def calibrate(
     costs: Sequence[str],
     proxy: bool,
     judge: Sequence[str],
+    early_judges: Sequence[str],
     max_cost: Decimal | None,
     price: Sequence[str],
     prices: Path | None,
@@ -154,9 +164,10 @@ def calibrate(
     from tiered_eval.calibration.wording import forecast_lines
 
     promise = _promise_from(proxy=proxy, **promised)
-    _check(promise.relative, top, proxy=proxy, judge=judge)
+    _check(promise.relative, top, proxy=proxy, judge=judge, early_judges=early_judges, costs=costs)
     rows = read_labels(labels, top=top, may_lack_label=bool(judge))
-    scoring = _Scoring(judge, max_cost, price, prices, embedder, home or labels.parent / ".tiered_eval")
+    home = home or labels.parent / ".tiered_eval"
+    scoring = _Scoring(judge, early_judges, max_cost, price, prices, embedder, home)
     labelled, embedder_id = asyncio.run(scoring.scored(rows))
     found = labelled
     if proxy:
@@ -166,7 +177,8 @@ def calibrate(
     for line in forecast_lines(forecast(found, tiers, promise, sizes, shipped=_shipped(found, tiers))):
         say(line)
     if not forecast_only:
-        certificate = _certify(found, tiers, promise, _fingerprints(tiers, embedder_id), out=out, plot=plot)
+        fingerprints = _fingerprints(tiers, embedder_id, early_judges)
+        certificate = _certify(found, tiers, promise, fingerprints, out=out, plot=plot)
         if proxy and (transferred := transfer_line(certificate, labelled)) is not None:
             say(transferred)
     return 0
@@ -241,7 +253,15 @@ def _use(fingerprints: Mapping[str, str], out: Path) -> str:
     return f"runs of a suite in {folder} decide by it, others with --certificate {out}"
 
 
-def _check(relative: float | None, top: str | None, *, proxy: bool, judge: Sequence[str]) -> None:
+def _check(
+    relative: float | None,
+    top: str | None,
+    *,
+    proxy: bool,
+    judge: Sequence[str],
+    early_judges: Sequence[str],
+    costs: Sequence[str],
+) -> None:
     """Refuse options that cannot be meant together.
 
     Raises:
@@ -255,6 +275,11 @@ def _check(relative: float | None, top: str | None, *, proxy: bool, judge: Seque
         raise click.UsageError(
             "--proxy takes labels from a top judge: name a recorded one with --top, or buy them with --judge"
         )
+    for model in early_judges:
+        if not any(cost.startswith(f"{model}=") for cost in costs):
+            raise click.UsageError(
+                f"--early-judge {model}: say what it costs over the top judge, such as --cost {model}=10%"
+            )
     if judge and not proxy:
         raise click.UsageError("--judge buys labels, and is for --proxy only")
 
@@ -265,6 +290,7 @@ class _Scoring:
     def __init__(
         self,
         judge: Sequence[str],
+        early_judges: Sequence[str],
         max_cost: Decimal | None,
         price: Sequence[str],
         prices: Path | None,
@@ -273,8 +299,11 @@ class _Scoring:
     ) -> None:
         from tiered_eval.config import RunConfig
 
+        self._judge = tuple(judge)
+        self._early_judges = tuple(early_judges)
         self._config = RunConfig(
-            judges=tuple(judge),
+            # All of them, so that each is checked and priced before the first call.
+            judges=(*self._judge, *self._early_judges),
             embedder=embedder,
             max_cost_usd=max_cost,
             home=home,
@@ -284,14 +313,19 @@ class _Scoring:
 
     async def scored(self, rows: Sequence[LabelRow]) -> tuple[list[Label], str | None]:
         """The labels with all scores, and the embedder that made some of them."""
-        from tiered_eval.calibration.collecting import ask_top_judge, label_scores
+        from tiered_eval.calibration.collecting import ask_top_judge, judge_scores, label_scores
         from tiered_eval.runner import Evaluator
 
         if all(row.case is None for row in rows):
             return [row.label for row in rows], None
         async with Evaluator(self._config) as evaluator:
             labels = await label_scores(rows, evaluator)
-            bought = await ask_top_judge(rows, evaluator) if self._config.judges else {}
+            for model in self._early_judges:
+                said = await judge_scores(rows, evaluator, model)
+                labels = tuple(
+                    replace(label, scores={**label.scores, model: said.get(label.id)}) for label in labels
+                )
+            bought = await ask_top_judge(rows, evaluator, self._judge) if self._judge else {}
             assert evaluator.services is not None
             embedder_id = evaluator.services.embedder_id
         return [replace(label, top=bought.get(label.id, label.top)) for label in labels], embedder_id
@@ -336,10 +370,16 @@ def _shipped(labels: Sequence[Label], tiers: Sequence[TierSpec]) -> ShippedDesig
     return shipped_design(tiers, {label.kind for label in labels})
 
 
-def _fingerprints(tiers: Sequence[TierSpec], embedder_id: str | None) -> dict[str, str]:
+def _fingerprints(
+    tiers: Sequence[TierSpec], embedder_id: str | None, early_judges: Sequence[str]
+) -> dict[str, str]:
     """What made the scores; a recorded judge is known by its name only."""
-    from tiered_eval.calibration.collecting import run_fingerprints
+    from tiered_eval.calibration.collecting import judge_fingerprint, run_fingerprints
 
-    judges = {tier.name: tier.name for tier in tiers[:-1] if tier.name not in ("free", "embedding")}
+    judges = {
+        tier.name: judge_fingerprint(tier.name) if tier.name in early_judges else tier.name
+        for tier in tiers[:-1]
+        if tier.name not in ("free", "embedding")
+    }
     made = run_fingerprints(embedder_id, judges)
     return {tier.name: made.get(tier.name, "recorded") for tier in tiers[:-1]}

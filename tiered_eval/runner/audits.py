@@ -11,6 +11,7 @@ the judge's verdict, and the ledger keeps the state of the alarm from run to run
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,14 @@ from tiered_eval.calibration.audit import AuditDraw, audit_rank, begin_audit, up
 from tiered_eval.calibration.audit_notes import find_audit, record_audits
 from tiered_eval.calibration.certificate import Certificate
 from tiered_eval.errors import LedgerError
-from tiered_eval.records import Expectation, Step, Verdict
+from tiered_eval.records import Expectation, JudgeStage, Step, Verdict
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
 
 if TYPE_CHECKING:
     from tiered_eval.ledger import Ledger
 
-__all__ = ["Audit", "Audits", "TopJudge"]
+__all__ = ["Audit", "Audits", "LastStages"]
 
 
 class Audit:
@@ -177,15 +178,16 @@ class Audits:
             self.trouble = str(error)
 
 
-class TopJudge:
-    """The services of a run with the last stage of its judges alone: what early verdicts are held against.
+class LastStages:
+    """The services of a run with the last stages of its judges alone.
 
-    A chain's cheaper stages are no reference; an audit that they settled would say how often two cheap opinions differ.
+    An audit asks the very last one: a cheaper stage is no reference, and if it settled audits they would say how often two cheap
+    opinions differ. What a certificate left open goes on behind the stages that it has asked.
     """
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, chain: Sequence[JudgeStage]) -> None:
         self._services = services
-        self.chain = tuple(services.chain)[-1:]
+        self.chain = tuple(chain)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._services, name)

@@ -12,19 +12,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tiered_eval.calibration.audit import audit_line, kind_warning
 from tiered_eval.calibration.certificate import Certificate, load_certificate
-from tiered_eval.calibration.collecting import EMBEDDING_SCORE, embedding_score, run_fingerprints
+from tiered_eval.calibration.collecting import (
+    EMBEDDING_SCORE,
+    embedding_score,
+    judge_fingerprint,
+    judge_score,
+    run_fingerprints,
+)
 from tiered_eval.calibration.decider import CertifiedDecider, Decision
 from tiered_eval.calibration.drift import DRIFT_BINS, drift_warning
 from tiered_eval.calibration.features import FreeScores
 from tiered_eval.calibration.wording import certified_line
+from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, EmbedderMissing, LedgerError
 from tiered_eval.profiles import Profile
-from tiered_eval.records import CertificateUse, Expectation
+from tiered_eval.records import CertificateUse, Expectation, JudgeStage, Suite
 from tiered_eval.runner.audits import Audits
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
@@ -63,6 +71,19 @@ class CertifiedChecks:
         self._free = FreeScores(profile)
         self._decider: CertifiedDecider | None = None
         self._later = tuple(tier for tier in certificate.fingerprints if tier != FREE_TIER)
+        self._judges = tuple(
+            tier.name for tier in certificate.design.early if tier.name not in (FREE_TIER, EMBEDDING_TIER)
+        )
+
+    @classmethod
+    def find(cls, suite: Suite | None, config: RunConfig, profile: Profile) -> CertifiedChecks | None:
+        """The certificate of a run, if it has one.
+
+        Raises:
+            ConfigError: the file is none.
+        """
+        path = certificate_for(suite.path if suite is not None else None, config.certificate)
+        return None if path is None else cls.load(path, profile, seed=config.seed)
 
     @classmethod
     def load(cls, path: Path, profile: Profile, *, seed: int = 0) -> CertifiedChecks:
@@ -82,7 +103,10 @@ class CertifiedChecks:
                 embedder_id = services.embedder_id
             except EmbedderMissing:
                 pass  # its fingerprint is absent then, which voids the certificate
-        self._decider = CertifiedDecider(self._certificate, run_fingerprints(embedder_id, {}))
+        # The last stage is what early verdicts are held against, and is never early itself.
+        cheaper = {model for stage in tuple(services.chain)[:-1] for model in stage.models}
+        made = {model: judge_fingerprint(model) for model in self._judges if model in cheaper}
+        self._decider = CertifiedDecider(self._certificate, run_fingerprints(embedder_id, made))
         self.void = self._decider.void
         if self.void or not self._certificate.is_certified:
             return
@@ -186,24 +210,52 @@ class CertifiedChecks:
         """
         return {**scores, EMBEDDING_SCORE: await embedding_score(expectation, subject, services)}
 
-    def decide(self, expectation: Expectation, scores: Scores, *, has_embedding: bool) -> Decision | None:
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Judge models whose scores it goes by, cheapest first; none where it may decide nothing anyway."""
+        return () if self.void or self.audits.is_stale else self._judges
+
+    async def with_judge(
+        self, scores: Scores, place: int, expectation: Expectation, subject: Subject, services: Services
+    ) -> tuple[Scores, Decimal]:
+        """The scores with those of a judge model added, and what it cost.
+
+        Raises:
+            BudgetExceeded, DeadlineReached: it may not be asked.
+        """
+        model = self._judges[place]
+        score, cost_usd = await judge_score(model, expectation, subject, services)
+        return {**scores, model: score}, cost_usd
+
+    def behind(self, chain: Sequence[JudgeStage]) -> tuple[JudgeStage, ...]:
+        """The stages of a chain that come after what was asked for the certificate."""
+        asked = set(self.judges)
+        return tuple(stage for stage in chain if not stage.models or not set(stage.models) <= asked)
+
+    def decide(
+        self, expectation: Expectation, scores: Scores, *, has_embedding: bool, judged: int = 0
+    ) -> Decision | None:
         """An early verdict about "met", or None: it climbs."""
         assert self._decider is not None, "begin was awaited"
         if self.void or self.audits.is_stale:
             return None
-        decision = self._decider.decide(expectation.kind, scores, ahead=self._ahead(has_embedding))
+        decision = self._decider.decide(expectation.kind, scores, ahead=self._ahead(has_embedding, judged))
         self.early += decision is not None
         return decision
 
-    def probability(self, expectation: Expectation, scores: Scores, *, has_embedding: bool) -> float | None:
+    def probability(
+        self, expectation: Expectation, scores: Scores, *, has_embedding: bool, judged: int = 0
+    ) -> float | None:
         """Probability that the expectation is met, as far as the scores tell."""
         assert self._decider is not None, "begin was awaited"
         if self.void:
             return None
-        return self._decider.probability(expectation.kind, scores, ahead=self._ahead(has_embedding))
+        return self._decider.probability(expectation.kind, scores, ahead=self._ahead(has_embedding, judged))
 
-    def _ahead(self, has_embedding: bool) -> Sequence[str]:
-        return tuple(tier for tier in self._later if not (has_embedding and tier == EMBEDDING_TIER))
+    def _ahead(self, has_embedding: bool, judged: int) -> Sequence[str]:
+        """The tiers that have not spoken: the embedding's, and judges but for the first ``judged``."""
+        asked = {*self._judges[:judged], *([EMBEDDING_TIER] if has_embedding else [])}
+        return tuple(tier for tier in self._later if tier not in asked)
 
 
 def _since(audits: Audits) -> str:

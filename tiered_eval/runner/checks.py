@@ -9,31 +9,26 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Any, TypeAlias, TypeVar, cast
+from dataclasses import replace
+from typing import Any, TypeAlias, cast
 
-from tiered_eval.calibration.decider import Decision
 from tiered_eval.catalogue.people import MANUAL
-from tiered_eval.errors import CutShort, TieredEvalError
+from tiered_eval.errors import TieredEvalError
 from tiered_eval.people import HumanVerdicts
 from tiered_eval.profiles import Profile
-from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Tier, Value, Verdict
+from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Value, Verdict
 from tiered_eval.records.making import maker
-from tiered_eval.records.verdicts import ZERO_USD
 from tiered_eval.router import Route, RouteStep, route
-from tiered_eval.runner.audits import Audit, TopJudge
-from tiered_eval.runner.certified import CertifiedChecks, Scores
+from tiered_eval.runner.certified import CertifiedChecks
+from tiered_eval.runner.early import EarlyRoute
 from tiered_eval.runner.hooks import HookStep, ask_first, processed
+from tiered_eval.runner.opened import Leftover, OpenExpectation, paid
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import AskingScorer, Scorer, Services
 from tiered_eval.scorers.time_limits import LeftS, no_end
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Checker", "Leftover", "OpenExpectation", "combined", "failed_check", "failure_of", "not_judged"]
-
-Leftover: TypeAlias = Any
-"""One of the literals of ``Verdict.leftover``."""
 
 make_verdict = maker(Verdict)
 
@@ -44,39 +39,6 @@ Check: TypeAlias = Callable[[Any, Expectation, Subject], Outcome]
 
 _INVERTED: dict[str, Any] = {"pass": "fail", "fail": "pass", "unsure": "unsure"}
 _FLIPPED: dict[Match, Match] = {"any": "all", "all": "any"}
-
-
-Begun = TypeVar("Begun", bound="Verdict | OpenExpectation")
-
-
-@dataclass(frozen=True, slots=True)
-class OpenExpectation:
-    """An expectation that its free checks did not settle; ``next_step`` is the first that asks a model."""
-
-    expectation: Expectation
-    subject: Subject
-    route: Route
-    next_step: int
-    trail: tuple[Step, ...]
-    leftover: Leftover = None
-    """Why a step was passed over (no embedder, no judge), if one was."""
-    scores: Scores | None = None
-    """What a certificate goes by; None where no certificate covers the expectation."""
-    q: float | None = None
-    """Probability that it is met, by those scores."""
-    audit: Audit | None = None
-    """Set where it has its verdict, and the judge is asked to check it."""
-    cost_usd: Decimal = ZERO_USD
-    """Billed so far, for steps that did not settle it."""
-
-    def left(self, verdict: Verdict) -> Verdict:
-        """What it ends with where its step was not made, or failed: an audit takes no verdict away."""
-        return _paid(verdict, self.cost_usd) if self.audit is None else self.audit.stands(verdict)
-
-    def after(self, cut: CutShort) -> OpenExpectation:
-        """With what was said, and paid for, before a step was cut short: it is told, and is no verdict."""
-        trail = (*self.trail, *cut.trail)
-        return replace(self, trail=trail, cost_usd=self.cost_usd + cut.cost_usd)
 
 
 class Checker:
@@ -94,7 +56,7 @@ class Checker:
         """``left_s`` is how long the run may still take, for hooks that wait."""
         self._left_s = left_s
         self._profile = profile
-        self._certified = certified
+        self._early = None if certified is None else EarlyRoute(certified)
         self._load = load
         self._people = people
         self._ready: dict[str, tuple[Scorer, Check | None]] = {}
@@ -121,8 +83,8 @@ class Checker:
             return _decided_by_hook("post_process", expectation, subject, shown, ())
         subject = shown
         begun: Verdict | OpenExpectation | None = None
-        if self._certified is not None and self._covers(expectation, self._certified):
-            begun = self._certified_start(expectation, subject, chosen, self._certified)
+        if self._early is not None and self._covers(expectation, self._early):
+            begun = self._early.start(expectation, subject, chosen)
         if begun is None:
             begun = self._free_steps(expectation, subject, chosen, 0, (), None)
         is_settled = begun.is_decided if isinstance(begun, Verdict) else begun.audit is not None
@@ -131,24 +93,24 @@ class Checker:
         return self._people.find(whole.case, expectation, trail=begun.trail) or begun
 
     @staticmethod
-    def _covers(expectation: Expectation, certified: CertifiedChecks) -> bool:
+    def _covers(expectation: Expectation, early: EarlyRoute) -> bool:
         """Is it under a certificate? What a hook may decide before the judge, no certificate knows of."""
         is_asked_first = expectation.hooks is not None and expectation.hooks.pre_judge is not None
-        return not is_asked_first and certified.covers(expectation)
+        return not is_asked_first and early.covers(expectation)
 
     def glance(self, expectation: Expectation, subject: Subject) -> Verdict | OpenExpectation:
         """As :meth:`begin`, without any consequence; what a certificate may decide is left open."""
         chosen = route(expectation)
-        shown = processed(expectation, subject)
+        whole, shown = subject, processed(expectation, subject)
         if isinstance(shown, Outcome):
             return _decided_by_hook("post_process", expectation, subject, shown, ())
         subject = shown
-        if self._certified is not None and self._covers(expectation, self._certified):
+        if self._early is not None and self._covers(expectation, self._early):
             return OpenExpectation(expectation, subject, chosen, 0, ())
         begun = self._free_steps(expectation, subject, chosen, 0, (), None)
         if self._people is None or (isinstance(begun, Verdict) and begun.is_decided):
             return begun
-        return self._people.find(subject.case, expectation, trail=begun.trail) or begun
+        return self._people.find(whole.case, expectation, trail=begun.trail) or begun
 
     async def ask(self, opened: OpenExpectation, services: Services) -> Verdict | OpenExpectation:
         """Make the asking step of an open expectation, and the free ones after it.
@@ -157,73 +119,17 @@ class Checker:
             Whatever its scorer raises: it could not look.
         """
         scorer = self.asking_scorer(opened)
-        if self._certified is not None and opened.scores is not None and scorer.tier == "embedding":
-            return await self._certified_embedding(opened, opened.scores, services, self._certified)
+        if self._early is not None and self._early.is_next(opened, scorer.tier):
+            return await self._early.ask(opened, services)
         subject = opened.subject
         if scorer.tier == "judge" and opened.expectation.hooks is not None:
             shown = await ask_first(opened.expectation, subject, self._left_s)
             if isinstance(shown, Outcome):
                 return _decided_by_hook("pre_judge", opened.expectation, subject, shown, opened.trail)
             subject = shown
-        asked = services if opened.audit is None else cast(Services, TopJudge(services))
-        return self.resume(opened, await scorer.ask(opened.expectation, subject, asked))
-
-    def _certified_start(
-        self, expectation: Expectation, subject: Subject, chosen: Route, certified: CertifiedChecks
-    ) -> Verdict | OpenExpectation | None:
-        """What a certificate makes of the free scores; None where the route leads to no judge."""
-        names = [step.scorer for step in chosen.steps]
-        if "judge" not in names:
-            return None
-        has_step = certified.asks_embedder and "semantic" in names
-        scores = certified.scores(expectation, subject)
-        decision = certified.decide(expectation, scores, has_embedding=not has_step)
-        if decision is not None:
-            return self._early(expectation, subject, chosen, decision, (), scores)
-        entry = Step("certificate", "coverage", "unsure", "the free scores do not suffice for its promise")
-        following = names.index("semantic" if has_step else "judge")
-        q = certified.probability(expectation, scores, has_embedding=not has_step)
-        return OpenExpectation(expectation, subject, chosen, following, (entry,), None, scores, q)
-
-    async def _certified_embedding(
-        self, opened: OpenExpectation, scores: Scores, services: Services, certified: CertifiedChecks
-    ) -> Verdict | OpenExpectation:
-        expectation, subject = opened.expectation, opened.subject
-        scores = await certified.with_embedding(scores, expectation, subject, services)
-        decision = certified.decide(expectation, scores, has_embedding=True)
-        if decision is not None:
-            return self._early(expectation, subject, opened.route, decision, opened.trail, scores)
-        entry = Step("certificate", "embedding", "unsure", "the embedding does not suffice for its promise")
-        following = [step.scorer for step in opened.route.steps].index("judge")
-        q = certified.probability(expectation, scores, has_embedding=True)
-        trail = (*opened.trail, entry)
-        return OpenExpectation(
-            expectation, subject, opened.route, following, trail, opened.leftover, scores, q
-        )
-
-    def _early(
-        self,
-        expectation: Expectation,
-        subject: Subject,
-        chosen: Route,
-        decision: Decision,
-        trail: tuple[Step, ...],
-        scores: Scores,
-    ) -> Verdict | OpenExpectation:
-        """A certified verdict; where its audit is drawn, it goes to the judge as well."""
-        assert self._certified is not None, "it decided"
-        verdict = _certified_verdict(expectation, subject, decision, trail)
-        audit = self._certified.audits.find_turn(verdict, expectation, subject)
-        if audit is None:
-            return verdict
-        entry = Step(
-            "certificate", _TIER_OF_CERTIFIED[decision.tier], decision.state, verdict.reason, decision.q
-        )
-        following = [step.scorer for step in chosen.steps].index("judge")
-        trail = (*trail, entry)
-        return OpenExpectation(
-            expectation, subject, chosen, following, trail, None, scores, decision.q, audit
-        )
+        if self._early is not None:
+            services = self._early.behind(opened, services)
+        return self.resume(opened, await scorer.ask(opened.expectation, subject, services))
 
     def resume(self, opened: OpenExpectation, outcome: Outcome) -> Verdict | OpenExpectation:
         """Take what the asking step said, and go on with the route."""
@@ -239,13 +145,13 @@ class Checker:
             is_whole = getattr(scorer, "judges_whole", False)
             inverted = expectation.negated if is_whole else expectation.is_negative
             trail = (*opened.trail, *outcome.trail)
-            verdict = _paid(_verdict(expectation, subject, scorer, outcome, trail, inverted), opened.cost_usd)
+            verdict = paid(_verdict(expectation, subject, scorer, outcome, trail, inverted), opened.cost_usd)
             return verdict if opened.q is None else replace(verdict, q=opened.q)
         trail = (*opened.trail, *outcome.trail, _entry(step, scorer, outcome))
         begun = self._free_steps(
             expectation, subject, opened.route, opened.next_step + 1, trail, opened.leftover
         )
-        return _paid(begun, opened.cost_usd + outcome.cost_usd)
+        return paid(begun, opened.cost_usd + outcome.cost_usd)
 
     def skip(self, opened: OpenExpectation, reason: str, leftover: Leftover) -> Verdict | OpenExpectation:
         """Pass over the asking step, which could not be made, and go on with the route."""
@@ -261,7 +167,7 @@ class Checker:
             trail,
             leftover or opened.leftover,
         )
-        return _paid(begun, opened.cost_usd) if opened.audit is None else opened.audit.settle(begun)
+        return paid(begun, opened.cost_usd) if opened.audit is None else opened.audit.settle(begun)
 
     def _free_steps(
         self,
@@ -281,11 +187,6 @@ class Checker:
                 return _verdict(expectation, subject, scorer, outcome, trail, expectation.is_negative)
             trail = (*trail, _entry(step, scorer, outcome))
         return _unsettled(expectation, subject, trail, leftover)
-
-
-def _paid(begun: Begun, cost_usd: Decimal) -> Begun:
-    """What an expectation came to, with the cost of the steps that did not settle it."""
-    return replace(begun, cost_usd=begun.cost_usd + cost_usd) if cost_usd else begun
 
 
 def combined(check: Check, expectation: Expectation, subject: Subject) -> Outcome:
@@ -428,31 +329,6 @@ def _decided_by_hook(
 ) -> Verdict:
     """What a hook decides holds as it stands: it knows nothing of ``not-``."""
     return _verdict(expectation, subject, HookStep(name=stage), outcome, trail, inverted=False)
-
-
-_TIER_OF_CERTIFIED: dict[str, Tier] = {"free": "coverage", "embedding": "embedding"}
-"""A certificate weighs all free scores together; of the free tiers, coverage is the last."""
-
-
-def _certified_verdict(
-    expectation: Expectation, subject: Subject, decision: Decision, trail: tuple[Step, ...]
-) -> Verdict:
-    return make_verdict(
-        case_id=subject.case.id,
-        expectation_id=expectation.id,
-        kind=expectation.claim,
-        expected=expectation.expected,
-        state=decision.state,
-        reason=f"certified: the scores give it {decision.q:.3f} to be met",
-        tier=_TIER_OF_CERTIFIED[decision.tier],
-        scorer="certificate",
-        score=decision.q,
-        trail=trail,
-        weight=expectation.weight,
-        dimension=expectation.dimension,
-        q=decision.q,
-        certified=True,
-    )
 
 
 def _unsettled(

@@ -200,10 +200,12 @@ class Drawing:
         accounts.total[index] = sum(verdict.weight for verdict in result.verdicts)
         for position, verdict in enumerate(result.verdicts):
             unit = self._units.get(self._unit_of.get((index, position), ""))
-            if verdict.certified or verdict.audited:
-                self._add_early((index, position), verdict)
-            elif unit is not None:
+            if (
+                unit is not None
+            ):  # also where a cheap judge's score sufficed: it is what the full run would say
                 self._add_to_unit(unit, verdict)
+            elif verdict.certified or verdict.audited:
+                self._add_early((index, position), verdict)
             elif verdict.is_decided:
                 accounts.settled[index] += verdict.weight
                 accounts.passed[index] += verdict.weight * (verdict.state == "pass")

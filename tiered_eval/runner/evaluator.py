@@ -20,23 +20,18 @@ from typing import Any
 
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import (
-    BudgetExceeded,
     ConfigError,
     CutShort,
-    DeadlineReached,
-    EmbedderMissing,
-    Interrupted,
-    JudgeMissing,
-    NotKept,
 )
 from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, CaseResult, Expectation, Match, Suite, Tier, Value, Verdict
-from tiered_eval.runner.certified import CertifiedChecks, certificate_for
-from tiered_eval.runner.checks import Checker, Leftover, OpenExpectation, failed_check, failure_of, not_judged
+from tiered_eval.runner.certified import CertifiedChecks
+from tiered_eval.runner.checks import Checker, OpenExpectation, failed_check, failure_of, not_judged
 from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window, kept_for_writing_s
+from tiered_eval.runner.opened import PASSED_OVER
 from tiered_eval.runner.services import RunServices, open_services
-from tiered_eval.runner.turns import EMBED_SHARE, HOLD_S, HOLD_SHARE, Order, Turns
+from tiered_eval.runner.turns import Order, Turns
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import Services
 from tiered_eval.suite.own_scorers import own_catalogue
@@ -47,16 +42,6 @@ __all__ = ["Evaluator", "StopReason", "new_run_id"]
 
 TURN_S = 0.005
 """Reading hands control to the workers at least this often."""
-
-_PASSED_OVER: Mapping[type[Exception], Leftover] = {
-    EmbedderMissing: None,
-    JudgeMissing: "no-judge",
-    NotKept: "no-judge",
-    BudgetExceeded: "budget",
-    DeadlineReached: "deadline",
-    Interrupted: "interrupted",
-}
-"""A step that cannot be made by design is passed over; the reason stays with the expectation if nothing settles it."""
 
 
 class Evaluator:
@@ -91,7 +76,7 @@ class Evaluator:
         profile = profile or load_profile()
         self.profile_name = profile.name
         home = self.config.home
-        self.certified = _certified(self.config, suite, profile)
+        self.certified = CertifiedChecks.find(suite, self.config, profile)
         self.catalogue = own_catalogue(scorers=self.config.scorers, base=suite.catalogue if suite else None)
         self._reader = None if checker else reader_for(self.catalogue)
         self._checker = checker or Checker(
@@ -340,14 +325,8 @@ class Evaluator:
         """Where a stream's questions are held back, if any have to be."""
         if order is None and self.certified is None:
             return None
-        limit = self.config.max_time_s
-        turns = Turns(
-            order,
-            hold_s=HOLD_S if limit is None else min(HOLD_S, limit * HOLD_SHARE),
-            embed_s=None if limit is None else limit * EMBED_SHARE,
-            give_back=self._stand,
-            clock=self._clock,
-        )
+        limit_s = self.config.max_time_s
+        turns = Turns(order, limit_s=limit_s, give_back=self._stand, clock=self._clock)
         self._workers.add(self._group.create_task(self._feed(turns)))
         return turns
 
@@ -365,14 +344,18 @@ class Evaluator:
 
     async def _put(self, job: Job) -> None:
         """Let a job wait for its turn, where it has to, and for a worker of its tier."""
+        if not self._is_kept(job):
+            await self._line_up(job)
+
+    def _is_kept(self, job: Job) -> bool:
+        """Is it held back, or settled as an audit that is not needed?"""
         turns, audit = job.owner.turns, job.opened.audit
         if turns is not None and not self._is_abandoned:
-            if turns.keeps(job, self._checker.asking_scorer(job.opened).tier):
-                return
-        elif audit is not None and audit.slot is None:
+            return turns.keeps(job, self._checker.asking_scorer(job.opened).tier)
+        if audit is not None and audit.slot is None:
             self._stand(job)
-            return
-        await self._line_up(job)
+            return True
+        return False
 
     def _stand(self, job: Job) -> None:
         """End an audit that is not needed."""
@@ -416,21 +399,31 @@ class Evaluator:
         while True:
             job = await queue.get()
             turns = job.owner.turns
-            try:
-                begun = await self._ask(job)
-            except asyncio.CancelledError:
-                self._leave(job)
-                raise
-            if isinstance(begun, Verdict):
-                self.open_jobs -= 1
-                job.settle(begun)
-            else:
-                job.opened = begun
-                await self._put(job)
+            while await self._goes_on(job, tier, queue):
+                pass
             if turns is not None and tier == "embedding":
                 turns.passed()
 
-    async def _ask(self, job: Job) -> Verdict | OpenExpectation:
+    async def _goes_on(self, job: Job, tier: Tier, queue: asyncio.Queue[Job]) -> bool:
+        """Ask about a job. True: it goes on in the same queue, and at once, as all workers of a full queue would wait for room in it."""
+        try:
+            begun = await self._ask(job, tier)
+        except asyncio.CancelledError:
+            self._leave(job)
+            raise
+        if isinstance(begun, Verdict):
+            self.open_jobs -= 1
+            job.settle(begun)
+            return False
+        job.opened = begun
+        if self._is_kept(job):
+            return False
+        if self._queue_of(job) is queue:
+            return True
+        await self._line_up(job)
+        return False
+
+    async def _ask(self, job: Job, tier: Tier) -> Verdict | OpenExpectation:
         """Make the asking step of a job, and the free ones after it."""
         opened, case_id = job.opened, job.owner.case.id
         expectation = opened.expectation
@@ -440,7 +433,7 @@ class Evaluator:
                 not_judged(expectation, case_id, leftover=reason, reason=STOPPED[reason], trail=opened.trail)
             )
         if job.owner.turns is not None:
-            job.owner.turns.asked(job)
+            job.owner.turns.asked(job, tier)
         try:
             return await self._answer(opened, job.owner.services)
         except asyncio.CancelledError as error:
@@ -461,15 +454,15 @@ class Evaluator:
         except CutShort as cut:
             # What the earlier stages of a judge had said stays in the trail, and is no verdict.
             told = opened.after(cut)
-            if isinstance(cut.error, tuple(_PASSED_OVER)):
+            if isinstance(cut.error, tuple(PASSED_OVER)):
                 return self._passed_over(told, cut.error)
             failure = failure_of(cut.error)
             return told.left(failed_check(told.expectation, told.subject.case.id, failure, trail=told.trail))
-        except tuple(_PASSED_OVER) as error:
+        except tuple(PASSED_OVER) as error:
             return self._passed_over(opened, error)
 
     def _passed_over(self, opened: OpenExpectation, error: Exception) -> Verdict | OpenExpectation:
-        leftover = next(left for kind, left in _PASSED_OVER.items() if isinstance(error, kind))
+        leftover = next(left for kind, left in PASSED_OVER.items() if isinstance(error, kind))
         return self._checker.skip(opened, str(error), leftover)
 
     def _end_workers(self) -> set[asyncio.Task[None]]:
@@ -486,11 +479,6 @@ class Evaluator:
         for queue in self._queues.values():
             while not queue.empty():
                 self._leave(queue.get_nowait())
-
-
-def _certified(config: RunConfig, suite: Suite | None, profile: Profile) -> CertifiedChecks | None:
-    path = certificate_for(suite.path if suite is not None else None, config.certificate)
-    return None if path is None else CertifiedChecks.load(path, profile, seed=config.seed)
 
 
 def new_run_id() -> str:

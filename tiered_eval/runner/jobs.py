@@ -76,6 +76,8 @@ class Job:
     opened: OpenExpectation
     owner: OpenCase
     position: int
+    has_asked: bool = False
+    """A judge has been asked about it, be it one of several: it has had its turn."""
 
     def settle(self, verdict: Verdict) -> None:
         owner = self.owner

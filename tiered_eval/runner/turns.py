@@ -20,7 +20,7 @@ from typing import Protocol
 from tiered_eval.records import Tier
 from tiered_eval.runner.jobs import Job
 
-__all__ = ["EMBED_SHARE", "HOLD_S", "HOLD_SHARE", "Order", "Turns"]
+__all__ = ["Order", "Turns"]
 
 HOLD_S = 10.0
 """A stream that takes longer to read is not waited for; with a deadline a tenth of the time, if that is less."""
@@ -48,8 +48,7 @@ class Turns:
 
     Args:
         order: draws; None where every question is asked anyway, and only spare audits wait.
-        hold_s: seconds that reading is waited for.
-        embed_s: seconds, reading included, that embeddings are waited for; None for as long as they take.
+        limit_s: seconds that the run is given; None where there is no deadline, and embeddings take as long as they take.
         give_back: takes the spare audits that are not needed.
         clock: seconds that only go forward.
     """
@@ -58,16 +57,15 @@ class Turns:
         self,
         order: Order | None,
         *,
-        hold_s: float,
-        embed_s: float | None = None,
+        limit_s: float | None,
         give_back: Callable[[Job], None],
         clock: Callable[[], float],
     ) -> None:
         self._order = order
         self._give_back = give_back
         self._clock = clock
-        self._until = clock() + hold_s
-        self._embed_until = None if embed_s is None else clock() + embed_s
+        self._until = clock() + (HOLD_S if limit_s is None else min(HOLD_S, limit_s * HOLD_SHARE))
+        self._embed_until = None if limit_s is None else clock() + limit_s * EMBED_SHARE
         self._held: list[Job] = []
         self._spares: list[tuple[float, Job]] = []
         self._upstream = 0
@@ -88,17 +86,19 @@ class Turns:
             self._let_go(audit.missing)
             if audit.slot is None:
                 return True
-        if self._order is None:
+        if self._order is None or job.has_asked:
             return False
         self._held.append(job)
         if self._is_late:
             self._change.set()
         return True
 
-    def asked(self, job: Job) -> None:
-        """A job is about to be asked by its scorer."""
-        if self._order is not None:
-            self._order.asked(job)
+    def asked(self, job: Job, tier: Tier) -> None:
+        """A scorer of ``tier`` is about to be asked about a job."""
+        if tier == "judge":
+            job.has_asked = True
+            if self._order is not None:
+                self._order.asked(job)
 
     def passed(self) -> None:
         """A job that waited for an embedding has gone on, or is settled."""

@@ -1,0 +1,168 @@
+"""The way of an expectation whose early verdict is a certificate's to give.
+
+The one idea: scores are added tier by tier (the free ones, the embedding's, cheap judges'), and after each the certificate
+decides or waits for the next. What it leaves open climbs to the judge behind them; what it decides may be drawn for an audit.
+
+Route: :mod:`tiered_eval.runner.checks` comes here for what :class:`~tiered_eval.runner.certified.CertifiedChecks` covers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+from tiered_eval.calibration.decider import Decision
+from tiered_eval.records import Expectation, Step, Tier, Verdict
+from tiered_eval.records.making import maker
+from tiered_eval.router import Route
+from tiered_eval.runner.audits import LastStages
+from tiered_eval.runner.certified import CertifiedChecks, Scores
+from tiered_eval.runner.opened import OpenExpectation, paid
+from tiered_eval.scorers.base import Services
+from tiered_eval.text.subject import Subject
+
+__all__ = ["EarlyRoute"]
+
+make_verdict = maker(Verdict)
+
+
+class EarlyRoute:
+    """The steps of one run's certificate."""
+
+    def __init__(self, certified: CertifiedChecks) -> None:
+        self._certified = certified
+
+    def covers(self, expectation: Expectation) -> bool:
+        """Is an early verdict the certificate's to give?"""
+        return self._certified.covers(expectation)
+
+    def start(
+        self, expectation: Expectation, subject: Subject, chosen: Route
+    ) -> Verdict | OpenExpectation | None:
+        """What it makes of the free scores; None where the route leads to no judge."""
+        certified = self._certified
+        names = [step.scorer for step in chosen.steps]
+        if "judge" not in names:
+            return None
+        has_step = certified.asks_embedder and "semantic" in names
+        scores = certified.scores(expectation, subject)
+        decision = certified.decide(expectation, scores, has_embedding=not has_step)
+        if decision is not None:
+            return self._early(expectation, subject, chosen, decision, (), scores)
+        entry = Step("certificate", "coverage", "unsure", "the free scores do not suffice for its promise")
+        following = names.index("semantic" if has_step else "judge")
+        q = certified.probability(expectation, scores, has_embedding=not has_step)
+        first = 0 if certified.judges else None
+        return OpenExpectation(expectation, subject, chosen, following, (entry,), None, scores, q, first)
+
+    def is_next(self, opened: OpenExpectation, tier: Tier) -> bool:
+        """Is the step that an expectation waits for one of the certificate's? ``tier`` is that of its scorer."""
+        return opened.scores is not None and (tier == "embedding" or opened.early_judge is not None)
+
+    async def ask(self, opened: OpenExpectation, services: Services) -> Verdict | OpenExpectation:
+        """Add the score of that step.
+
+        Raises:
+            ProviderError, BudgetExceeded, DeadlineReached: it could not look.
+        """
+        assert opened.scores is not None, "covered by the certificate"
+        if opened.early_judge is not None:
+            return await self._judge(opened, opened.scores, opened.early_judge, services)
+        return await self._embedding(opened, opened.scores, services)
+
+    async def _embedding(
+        self, opened: OpenExpectation, scores: Scores, services: Services
+    ) -> Verdict | OpenExpectation:
+        certified = self._certified
+        expectation, subject = opened.expectation, opened.subject
+        scores = await certified.with_embedding(scores, expectation, subject, services)
+        decision = certified.decide(expectation, scores, has_embedding=True)
+        if decision is not None:
+            return self._early(expectation, subject, opened.route, decision, opened.trail, scores)
+        entry = Step("certificate", "embedding", "unsure", "the embedding does not suffice for its promise")
+        following = [step.scorer for step in opened.route.steps].index("judge")
+        q = certified.probability(expectation, scores, has_embedding=True)
+        trail, first = (*opened.trail, entry), 0 if certified.judges else None
+        return OpenExpectation(
+            expectation, subject, opened.route, following, trail, opened.leftover, scores, q, first
+        )
+
+    async def _judge(
+        self, opened: OpenExpectation, scores: Scores, place: int, services: Services
+    ) -> Verdict | OpenExpectation:
+        """Ask a cheap judge; what it leaves open climbs, and the next one is not told of it."""
+        certified = self._certified
+        expectation, subject = opened.expectation, opened.subject
+        scores, cost_usd = await certified.with_judge(scores, place, expectation, subject, services)
+        judged = place + 1
+        decision = certified.decide(expectation, scores, has_embedding=True, judged=judged)
+        if decision is not None:
+            begun = self._early(expectation, subject, opened.route, decision, opened.trail, scores)
+            return paid(begun, opened.cost_usd + cost_usd)
+        entry = Step("certificate", "judge", "unsure", "the judge's score does not suffice for its promise")
+        return replace(
+            opened,
+            trail=(*opened.trail, entry),
+            scores=scores,
+            q=certified.probability(expectation, scores, has_embedding=True, judged=judged),
+            early_judge=judged if judged < len(certified.judges) else None,
+            cost_usd=opened.cost_usd + cost_usd,
+        )
+
+    def behind(self, opened: OpenExpectation, services: Services) -> Services:
+        """The services with the judges that an expectation goes to in the end; others than its own where it is covered."""
+        if opened.audit is not None:
+            return cast(Services, LastStages(services, services.chain[-1:]))
+        if opened.scores is None or not self._certified.judges:
+            return services
+        return cast(Services, LastStages(services, self._certified.behind(services.chain)))
+
+    def _early(
+        self,
+        expectation: Expectation,
+        subject: Subject,
+        chosen: Route,
+        decision: Decision,
+        trail: tuple[Step, ...],
+        scores: Scores,
+    ) -> Verdict | OpenExpectation:
+        """A certified verdict; where its audit is drawn, it goes to the judge as well."""
+        verdict = _certified_verdict(expectation, subject, decision, trail)
+        audit = self._certified.audits.find_turn(verdict, expectation, subject)
+        if audit is None:
+            return verdict
+        entry = Step("certificate", _tier_of(decision), decision.state, verdict.reason, decision.q)
+        following = [step.scorer for step in chosen.steps].index("judge")
+        trail = (*trail, entry)
+        return OpenExpectation(
+            expectation, subject, chosen, following, trail, None, scores, decision.q, None, audit
+        )
+
+
+_TIER_OF_CERTIFIED: dict[str, Tier] = {"free": "coverage", "embedding": "embedding"}
+"""A certificate weighs all free scores together; of the free tiers, coverage is the last."""
+
+
+def _tier_of(decision: Decision) -> Tier:
+    return _TIER_OF_CERTIFIED.get(decision.tier, "judge")
+
+
+def _certified_verdict(
+    expectation: Expectation, subject: Subject, decision: Decision, trail: tuple[Step, ...]
+) -> Verdict:
+    return make_verdict(
+        case_id=subject.case.id,
+        expectation_id=expectation.id,
+        kind=expectation.claim,
+        expected=expectation.expected,
+        state=decision.state,
+        reason=f"certified: the scores give it {decision.q:.3f} to be met",
+        tier=_tier_of(decision),
+        scorer="certificate",
+        score=decision.q,
+        trail=trail,
+        weight=expectation.weight,
+        dimension=expectation.dimension,
+        q=decision.q,
+        certified=True,
+    )
