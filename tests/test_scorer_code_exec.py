@@ -703,6 +703,26 @@ async def test_a_box_that_does_not_work_is_an_error(monkeypatch: pytest.MonkeyPa
         await verdict({"code-exec": {"value": "assert True", "sandbox": "bubblewrap"}}, fenced(ADD))
 
 
+@pytest.mark.parametrize("key", ["code-exec", "not-code-exec"])
+def test_a_run_without_a_box_ends_in_errors(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Behind not- too: nobody looked, so nothing passes."""
+    from tiered_eval.sandbox import probing
+
+    monkeypatch.setattr(
+        probing, "_REFUSALS", {"bubblewrap": "it is not installed", "namespaces": "forbidden"}
+    )
+    (tmp_path / "suite.yaml").write_text(
+        f"cases:\n  - id: q\n    response: 'x = 1'\n    expect: [{{{key}: assert x == 1}}]\n"
+    )
+
+    report = evaluate_sync(load_suite(tmp_path), RunConfig(home=tmp_path / "home"))
+
+    [ended] = report.results[0].verdicts
+    assert ended.state == "error"
+    assert ended.failure is not None
+    assert ended.failure.type == "SandboxError"
+
+
 def test_a_whole_run_with_code(suite: Callable[..., Path], tmp_path: Path, any_box: None):
     """Through loading, queue and report, without permission, since it is shut in."""
     report = evaluate_sync(load_suite(suite("def f(): return 2", "auto")), RunConfig(home=tmp_path / "home"))
