@@ -162,6 +162,8 @@ MADE: dict[str, Made] = {
     "lexical-cosine": ({"lexical-cosine": WANTED}, line),
 }
 """Every mechanical scorer, by name."""
+NO_STRING_WORK = {"code-exec"}
+"""Starts processes: free, but measured in milliseconds."""
 
 
 def is_short(response: str, context: object) -> bool:
@@ -176,7 +178,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    names = [info.name for info in CATALOGUE if info.tier in FREE_TIERS]
+    names = [info.name for info in CATALOGUE if info.tier in FREE_TIERS and info.name not in NO_STRING_WORK]
     chosen = [name for name in names if not options.scorer or name in (*options.scorer, "exact")]
     rates = {name: rate(name, options.responses) for name in chosen}
     bare_exact, engine_exact = rates["exact"]
