@@ -11,7 +11,7 @@ import sys
 from tiered_eval.errors import SandboxError
 from tiered_eval.sandbox.limits import Isolation, Limits
 from tiered_eval.sandbox.running import run
-from tiered_eval.sandbox.starting import PYTHON
+from tiered_eval.sandbox.starting import PYTHON, find_bubblewrap
 
 __all__ = ["choose_isolation", "is_working", "why_not"]
 
@@ -65,6 +65,8 @@ async def _refusal(kind: Isolation) -> str:
         return "it needs Linux"
     if kind == "none":
         return ""
+    if kind == "bubblewrap" and find_bubblewrap() is None:
+        return "it is not installed"
     try:
         ran = await run([*PYTHON, "-S", "-c", _PROBE], isolation=kind, limits=Limits(wall_s=30))
     except SandboxError as fault:

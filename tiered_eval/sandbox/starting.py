@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tiered_eval.sandbox.limits import Isolation, Limits
 
-__all__ = ["FOLDER", "PYTHON", "command_for", "order_for"]
+__all__ = ["FOLDER", "PYTHON", "command_for", "find_bubblewrap", "order_for"]
 
 FOLDER = "/box"
 """The program's own folder; ``/tmp`` is another name for it."""
@@ -114,7 +114,18 @@ def _bubblewrap(limits: Limits, *, is_root: bool) -> list[str]:
     devices = ["--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]
     folder = ["--perms", "1777", "--size", size, "--tmpfs", FOLDER, "--symlink", "box", "/tmp"]
     closed = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", FOLDER, "--die-with-parent"]
-    return [_which("bwrap"), *users, *apart, *system, "--proc", "/proc", *devices, *folder, *closed, "--"]
+    return [
+        find_bubblewrap() or "bwrap",
+        *users,
+        *apart,
+        *system,
+        "--proc",
+        "/proc",
+        *devices,
+        *folder,
+        *closed,
+        "--",
+    ]
 
 
 def _shown(path: str) -> list[str]:
@@ -144,9 +155,10 @@ def _path() -> str:
     return f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
 
 
-def _which(name: str) -> str:
-    places = (f"{folder}/{name}" for folder in ("/usr/bin", "/usr/local/bin", "/bin"))
-    return next((place for place in places if os.access(place, os.X_OK)), f"/usr/bin/{name}")
+def find_bubblewrap() -> str | None:
+    """Where it is, in the system's own folders: not in one that a suite could put first."""
+    places = (f"{folder}/bwrap" for folder in ("/usr/bin", "/usr/local/bin", "/bin"))
+    return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
 @lru_cache(maxsize=2)
