@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from decimal import Decimal
 from pathlib import Path
@@ -116,6 +117,18 @@ async def test_a_cheap_judge_decides_within_the_promise(certificate: Certificate
         for n, one in enumerate(verdicts)
     )
     assert wrong <= 20
+
+
+@pytest.mark.parametrize("options", [{}, {"calls": 500}], ids=["no cap", "a cap"])
+async def test_a_small_run_is_audited_at_its_end(
+    certificate: Certificate, tmp_path: Path, options: dict[str, int]
+):
+    """Where few are drawn, five in all are audited once every question has had its turn; nothing waits for ever."""
+    report, services = await asyncio.wait_for(
+        run_with(certificate, requirements(40), tmp_path, **options), timeout=20
+    )
+
+    assert services.models.count((LARGE,)) == sum(one.audited for one in verdicts_of(report)) == 5
 
 
 async def test_what_it_leaves_open_goes_to_the_stage_behind(certificate: Certificate, tmp_path: Path):

@@ -103,7 +103,10 @@ def test_the_line_says_what_is_missing(changes: dict[str, Any], shown: str, why:
 
 
 def audited() -> Verdict:
-    trail = (Step("certificate", "coverage", "pass", "certified: 0.981", 0.981),)
+    trail = (
+        Step("certificate", "coverage", "unsure", "the free scores do not suffice for its promise"),
+        Step("certificate", "embedding", "pass", "certified: 0.981", 0.981),
+    )
     return verdict("a", "1", "fail", tier="judge", scorer="judge", audited=True, q=0.981, trail=trail)
 
 

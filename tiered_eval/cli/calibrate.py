@@ -341,7 +341,7 @@ def _tiers(labels: Sequence[Label], top: str | None, costs: Sequence[str]) -> li
     from tiered_eval.calibration.features import FEATURES
     from tiered_eval.calibration.labels import TierSpec
 
-    known = {name for label in labels for name in label.scores}
+    known = {name for label in labels for name, score in label.scores.items() if score is not None}
     tiers = []
     if known & set(FEATURES):
         tiers.append(TierSpec(name="free", scores=FEATURES, cost=0.0))

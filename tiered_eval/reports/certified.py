@@ -21,7 +21,8 @@ def certified_facts(use: CertificateUse) -> Iterator[tuple[str, str, str]]:
     for position, line in enumerate(use.promise):
         yield ("certified" if position == 0 else "", one_line(line.removeprefix("certified: "), 300), "")
     yield ("" if use.promise else "certified", _decided(use), "yellow" if use.void else "")
-    yield ("audit", _audited(use), "bold red" if use.is_stale else "")
+    if use.audited or use.audits_ever:
+        yield ("audit", _audited(use), "bold red" if use.is_stale else "")
 
 
 def certified_properties(report: Report) -> dict[str, str]:
@@ -40,16 +41,15 @@ def certified_properties(report: Report) -> dict[str, str]:
 def certified_words(verdict: Verdict) -> str | None:
     """How far a verdict is the certificate's; None where it has nothing to do with one."""
     if verdict.audited:
-        early = next((step.state for step in verdict.trail if step.scorer == "certificate"), "early")
+        said = [step.state for step in verdict.trail if step.scorer == "certificate"]
+        early = said[-1] if said else "early"
         return f"audited, {early} by the certificate"
     return "certified" if verdict.certified else None
 
 
 def sampled_line(sampled: SampledScore) -> str:
     """The score as judging everything would have given it, and what it rests on."""
-    how = (
-        f"judged {sampled.judged:,} of {plural(sampled.total, 'expectation')} that the judge has the last word on"
-    )
+    how = f"judged {sampled.judged:,} of {plural(sampled.total, 'expectation')} that the judge has the last word on"
     if sampled.open:
         how += f"; {sampled.open:,} without an answer counted both ways"
     if sampled.estimate is None:

@@ -319,6 +319,8 @@ class Evaluator:
     async def _enqueue(self, opened: OpenCase) -> None:
         for job in opened.jobs:
             self.open_jobs += 1
+            if opened.turns is not None:
+                opened.turns.entered()
             await self._put(job)
 
     def _turns_for(self, order: Order | None) -> Turns | None:
@@ -326,7 +328,13 @@ class Evaluator:
         if order is None and self.certified is None:
             return None
         limit_s = self.config.max_time_s
-        turns = Turns(order, limit_s=limit_s, give_back=self._stand, clock=self._clock)
+        turns = Turns(
+            order,
+            is_early_later=self.certified is not None and bool(self.certified.judges),
+            limit_s=limit_s,
+            give_back=self._stand,
+            clock=self._clock,
+        )
         self._workers.add(self._group.create_task(self._feed(turns)))
         return turns
 
@@ -360,8 +368,13 @@ class Evaluator:
     def _stand(self, job: Job) -> None:
         """End an audit that is not needed."""
         assert job.opened.audit is not None, "only an audit has a verdict already"
+        self._end(job, job.opened.audit.early)
+
+    def _end(self, job: Job, verdict: Verdict) -> None:
         self.open_jobs -= 1
-        job.settle(job.opened.audit.early)
+        if job.owner.turns is not None:
+            job.owner.turns.settled()
+        job.settle(verdict)
 
     async def _line_up(self, job: Job) -> None:
         """Let a job wait for a worker of its tier; it is left over where none will come any more."""
@@ -374,8 +387,7 @@ class Evaluator:
             self._leave_waiting()
 
     def _leave(self, job: Job) -> None:
-        self.open_jobs -= 1
-        job.leave(self.stopped or "interrupted")
+        self._end(job, job.left_over(self.stopped or "interrupted"))
 
     def _queue_of(self, job: Job) -> asyncio.Queue[Job]:
         """The queue that a job waits in, its workers started when it is first used.
@@ -412,8 +424,7 @@ class Evaluator:
             self._leave(job)
             raise
         if isinstance(begun, Verdict):
-            self.open_jobs -= 1
-            job.settle(begun)
+            self._end(job, begun)
             return False
         job.opened = begun
         if self._is_kept(job):

@@ -95,13 +95,13 @@ class Job:
             opened.expectation, self.owner.case.id, leftover="not-needed", reason=reason, trail=opened.trail
         )
 
-    def leave(self, reason: StopReason) -> None:
-        """Settle as left over."""
+    def left_over(self, reason: StopReason) -> Verdict:
+        """Its verdict where nobody will be asked any more."""
         opened, case = self.opened, self.owner.case
         left = not_judged(
             opened.expectation, case.id, leftover=reason, reason=STOPPED[reason], trail=opened.trail
         )
-        self.settle(opened.left(left))
+        return opened.left(left)
 
 
 class Window:

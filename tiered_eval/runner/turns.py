@@ -48,6 +48,7 @@ class Turns:
 
     Args:
         order: draws; None where every question is asked anyway, and only spare audits wait.
+        is_early_later: early verdicts may still come of questions that were let go, as a cheap judge gives some.
         limit_s: seconds that the run is given; None where there is no deadline, and embeddings take as long as they take.
         give_back: takes the spare audits that are not needed.
         clock: seconds that only go forward.
@@ -57,11 +58,13 @@ class Turns:
         self,
         order: Order | None,
         *,
+        is_early_later: bool,
         limit_s: float | None,
         give_back: Callable[[Job], None],
         clock: Callable[[], float],
     ) -> None:
         self._order = order
+        self._is_early_later = is_early_later
         self._give_back = give_back
         self._clock = clock
         self._until = clock() + (HOLD_S if limit_s is None else min(HOLD_S, limit_s * HOLD_SHARE))
@@ -69,9 +72,20 @@ class Turns:
         self._held: list[Job] = []
         self._spares: list[tuple[float, Job]] = []
         self._upstream = 0
+        self._open = 0
         self._is_read = False
         self._is_late = False
         self._change = asyncio.Event()
+
+    def entered(self) -> None:
+        """A job of the stream has begun to wait."""
+        self._open += 1
+
+    def settled(self) -> None:
+        """A job of the stream has its verdict."""
+        self._open -= 1
+        if self._is_read and self._open == len(self._spares):
+            self._change.set()
 
     def keeps(self, job: Job, tier: Tier) -> bool:
         """Take a job that is about to wait for a scorer of ``tier``; False: it goes on."""
@@ -85,6 +99,7 @@ class Turns:
                 self._spares.append((audit.rank, job))
             self._let_go(audit.missing)
             if audit.slot is None:
+                self._change.set()
                 return True
         if self._order is None or job.has_asked:
             return False
@@ -120,7 +135,7 @@ class Turns:
         """The next jobs for the judge, in order, as soon as there are any. One caller at a time."""
         while True:
             is_all = self._is_read and self._upstream == 0
-            if is_all:
+            if is_all and (not self._is_early_later or self._open == len(self._spares)):
                 self._promote_spares()
             if self._held and (is_all or self._is_late):
                 held, self._held = self._held, []
