@@ -65,7 +65,7 @@ def _enter_users(flags: int, user: int, is_root: bool) -> None:
     process = os.getpid()
     if not is_root:
         mapping = {"uid_map": f"{user} {os.geteuid()} 1", "gid_map": f"{user} {os.getegid()} 1"}
-        _call("unshare", flags)
+        _unshare(flags)
         _write(process, {"setgroups": "deny", **mapping})
         return
     # Only somebody outside may write a mapping of two users.
@@ -73,17 +73,31 @@ def _enter_users(flags: int, user: int, is_root: bool) -> None:
     helper = os.fork()
     if helper == 0:
         os.close(begin)
-        os.read(begun, 1)
-        both = f"0 0 1\n{user} 65534 1"
-        _write(process, {"uid_map": both, "gid_map": both})
+        if os.read(begun, 1):
+            _map_two_users(process, user)
         os._exit(0)
-    _call("unshare", flags)
+    _unshare(flags)
     os.write(begin, b".")
     _, status = os.waitpid(helper, 0)
     os.close(begin)
     os.close(begun)
     if status != 0:
         raise OSError("the users of the namespace could not be set")
+
+
+def _unshare(flags: int) -> None:
+    try:
+        _call("unshare", flags)
+    except OSError as fault:
+        raise OSError(f"user namespaces are forbidden here ({fault.strerror})") from None
+
+
+def _map_two_users(process: int, user: int) -> None:
+    both = f"0 0 1\n{user} 65534 1"
+    try:
+        _write(process, {"uid_map": both, "gid_map": both})
+    except OSError:
+        os._exit(1)
 
 
 def _write(process: int, files: dict[str, str]) -> None:

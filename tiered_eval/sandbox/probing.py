@@ -70,7 +70,7 @@ async def _refusal(kind: Isolation) -> str:
     try:
         ran = await run([*PYTHON, "-S", "-c", _PROBE], isolation=kind, limits=Limits(wall_s=30))
     except SandboxError as fault:
-        return str(fault)
+        return " ".join(str(fault).removeprefix(f"{kind}: ").split())
     if ran.stdout != _EXPECTED or not ran.is_clean:
         return f"a trial did not find itself shut in: {ran.stdout[:200]!r} {ran.stderr[:200]!r}"
     return ""
