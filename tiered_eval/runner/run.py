@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -54,6 +54,8 @@ Stopped: TypeAlias = Literal["budget", "deadline", "interrupted"]
 
 GRACE_S = 5.0
 """After an interruption, calls in flight may still end for this long."""
+LOOK_S = 0.05
+"""Between looks at whether they have."""
 UNREAD_S = 3.0
 """After a stop, cases that were not read are still listed one by one for this long, then only counted. At a deadline, for
 half of the time that is kept for writing: whoever set it may be about to end the process."""
@@ -119,7 +121,11 @@ async def evaluate(
     try:
         async with evaluator:
             opened = evaluator.services
-            return await run.to_report(stop)
+            try:
+                return await run.to_report(stop)
+            except TieredEvalError:
+                await run.let_calls_end()
+                raise
     except (TieredEvalError, ExceptionGroup) as error:
         # Now that the last call has ended: what was open counts as well.
         if opened is not None:
@@ -130,9 +136,14 @@ async def evaluate(
 def _tell_spent(error: Exception, spend: Spend) -> None:
     """Exit code 2 would else read as "nothing was spent"."""
     if spend.settled_usd or spend.unknown_usd:
+        more = (
+            f", and at most ${spend.unknown_usd.normalize():f} more may have been"
+            if spend.unknown_usd
+            else ""
+        )
         error.add_note(
-            f"until then ${spend.settled_usd.normalize():f} was spent, and at most ${spend.unknown_usd.normalize():f} "
-            "more may have been; answers that are in the ledger are not paid for again"
+            f"until then ${spend.settled_usd.normalize():f} was spent{more}; answers that are in the ledger are not "
+            "paid for again"
         )
 
 
@@ -217,6 +228,14 @@ class _Run:
         async with self._watched(stop):
             await self._against.confirm(self._report(started_at, results), self._evaluator)
         return self._against.on(self._report(started_at, results))
+
+    async def let_calls_end(self) -> None:
+        """Begin nothing more, and wait for calls in flight: they are paid for, so their answers should be kept."""
+        self._evaluator.stop("interrupted")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE_S):
+                while self._evaluator.open_jobs:  # noqa: ASYNC110 - once a run, and only where it fails
+                    await asyncio.sleep(LOOK_S)
 
     async def _score_all(self, file: ResultsFile | None) -> None:
         tally, keep = self._tally, self._config.keep_results and file is None
