@@ -202,6 +202,7 @@ PLAIN: list[tuple[str, str, Truth, str]] = [
     ("14 days", "The notice period rose to 14 days from 7.", "stated", "the new value before the old one"),
     ("14 days", "It is 14 days now; it was 7 days before.", "stated", "the present one of two"),
     ("14 days", "You have 14 days from delivery to return it.", "stated", "from marks a start"),
+    ("24 hours", "Support is open 24 hours a day.", "stated", "all day is no rate"),
 ]
 
 

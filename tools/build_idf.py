@@ -16,7 +16,14 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-from tiered_eval.text.tokens import FUNCTION_WORDS, fold, stem, tokens
+from tiered_eval.text import tokens as reading
+from tiered_eval.text.tokens import FUNCTION_WORDS, fold, table_form, tokens
+
+
+def stem(word: str) -> str:
+    """The form in which the tables hold a folded word."""
+    return table_form(reading.stem(word))
+
 
 OUT = Path(__file__).parent.parent / "tiered_eval" / "text" / "data"
 PARTS = ("noun", "verb", "adj", "adv")
@@ -119,7 +126,7 @@ def main(folder: Path) -> None:
     texts = glosses(folder)
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update({token.stem for token in tokens(text)})
+        counts.update({table_form(token.stem) for token in tokens(text)})
     kept: dict[int, list[str]] = {}
     for word, count in sorted(counts.items()):
         if count >= LEAST:

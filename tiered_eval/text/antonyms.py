@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.resources import files
 
-from tiered_eval.text.tokens import stem
+from tiered_eval.text.tokens import stem, table_form
 
 __all__ = ["are_opposed"]
 
@@ -28,11 +28,12 @@ legal illegal|valid invalid|possible impossible|inside outside|exclusive occasio
 def _pairs() -> frozenset[tuple[str, str]]:
     lines = (files("tiered_eval.text") / "data" / "antonyms.txt").read_text(encoding="utf-8").splitlines()[1:]
     more = _MORE.strip().replace("\n", "|").split("|")
-    written = [tuple(stem(word) for word in pair.split()) for pair in more]
+    written = [tuple(table_form(stem(word)) for word in pair.split()) for pair in more]
     listed = [tuple(line.split()) for line in lines]
     return frozenset((one, other) for one, other in [*written, *listed])
 
 
 def are_opposed(one: str, other: str) -> bool:
     """Are these two stems opposites?"""
+    one, other = table_form(one), table_form(other)
     return (one, other) in _pairs() or (other, one) in _pairs()

@@ -13,6 +13,8 @@ import math
 from functools import lru_cache
 from importlib.resources import files
 
+from tiered_eval.text.tokens import table_form
+
 __all__ = ["idf", "most"]
 
 
@@ -30,7 +32,7 @@ def _table() -> tuple[dict[str, float], float]:
 def idf(stem: str) -> float:
     """Natural logarithm of documents over documents with this stem; :func:`most` for a stem that is not in the table."""
     weights, highest = _table()
-    return weights.get(stem, highest)
+    return weights.get(table_form(stem), highest)
 
 
 def most() -> float:

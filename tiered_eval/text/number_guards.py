@@ -10,6 +10,7 @@ Asked by the number scorer once a reading matches.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from tiered_eval.text.changes import doubt_of_change
 from tiered_eval.text.claims import Claim
@@ -73,6 +74,8 @@ _RATE_AFTER = re.compile(
     rf"\s?/\s?[a-z]| per (?!the\b|our\b|your\b|its\b|contract|agreement|policy|request|section|clause|paragraph|article|cent\b|se\b)[a-z]"
     rf"| (?:each|every) {_PERIOD}| an? {_PERIOD}\b"
 )
+_ALWAYS: tuple[tuple[Decimal | None, str], ...] = ((Decimal(24), " a day"), (Decimal(7), " a week"))
+"""All day and every day, which are no rates."""
 _RATE = re.compile(rf"/|\bper\b|\beach\b|\bevery\b|\ban? {_PERIOD}\b")
 _LIST_NUMBER = re.compile(r"[.)]\s+[A-Z]")
 _BOUND_BEFORE = re.compile(
@@ -132,7 +135,8 @@ def _doubt_of_kind(claim: Claim, found: Reading, before: str, after: str, *, has
     if has_unit and (after[:1] == "/" or after[1:].partition(" ")[0] in _SPEAKING_BEHIND):
         if _DIFFERENCE_AFTER.match(after):
             return "a difference"
-        if _RATE_AFTER.match(after) and not _RATE.search(claim.text.lower()):
+        is_always = (found.value, after[:7].rstrip(".,;")) in _ALWAYS
+        if _RATE_AFTER.match(after) and not is_always and not _RATE.search(claim.text.lower()):
             return "a rate"
     return None
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from tiered_eval.text.passages import Passage
-from tiered_eval.text.tokens import Token, is_content, stem
+from tiered_eval.text.tokens import Token, is_content, stem, table_form
 
 __all__ = ["are_synonyms", "restated"]
 
@@ -24,7 +24,7 @@ _MORE = "say report|say announce|say state|report state"
 """Verbs of speech that tell of the same saying, and that WordNet does not link."""
 _EVENTS = frozenset({"occur", "happen"})
 """What has been told has occurred: "the hiring occurred in May" is said by "he was hired in May"."""
-_ENDINGS = frozenset(["", "ion", "ation", "ition", "ment", "ly"])
+_ENDINGS = frozenset(["", "e", "ion", "ation", "ition", "ment", "ement", "ly", "ely"])
 """Of a verb and of the noun for the same act, and of an adjective and its adverb; stems of both."""
 _SHARED = 5
 """Least letters that such two words begin with in common."""
@@ -65,6 +65,7 @@ def _is_same_act(one: str, other: str) -> bool:
 
 def are_synonyms(one: str, other: str) -> bool:
     """Do these two stems have a common sense in common?"""
+    one, other = table_form(one), table_form(other)
     return (one, other) in _pairs() or (other, one) in _pairs()
 
 
@@ -72,4 +73,10 @@ def are_synonyms(one: str, other: str) -> bool:
 def _pairs() -> frozenset[tuple[str, str]]:
     lines = (files("tiered_eval.text") / "data" / "synonyms.txt").read_text(encoding="utf-8").splitlines()[1:]
     listed = {(one, other) for one, *others in map(str.split, lines) for other in others}
-    return frozenset(listed | {(stem(one), stem(other)) for one, other in map(str.split, _MORE.split("|"))})
+    return frozenset(
+        listed
+        | {
+            (table_form(stem(one)), table_form(stem(other)))
+            for one, other in map(str.split, _MORE.split("|"))
+        }
+    )

@@ -14,7 +14,17 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["FUNCTION_WORDS", "Token", "fold", "holds_verb", "is_content", "is_past_form", "stem", "tokens"]
+__all__ = [
+    "FUNCTION_WORDS",
+    "Token",
+    "fold",
+    "holds_verb",
+    "is_content",
+    "is_past_form",
+    "stem",
+    "table_form",
+    "tokens",
+]
 
 
 class Token(NamedTuple):
@@ -107,7 +117,7 @@ uphold:upheld|use:used using uses|vie:vied vying|weep:wept|withdraw:withdrew wit
 withstand:withstood|agree:agreed|disagree:disagreed|guarantee:guaranteed
 analysis:analyses|appendix:appendices|axis:axes|calf:calves|crisis:crises|criterion:criteria|hypothesis:hypotheses
 index:indices|loaf:loaves|matrix:matrices|ox:oxen|phenomenon:phenomena|self:selves|thesis:theses|thief:thieves
-vertex:vertices|goose:geese|mouse:mice|life:lives|wife:wives|knife:knives|leaf:leaves|half:halves|wolf:wolves|shelf:shelves
+bus:buses|gas:gases|vertex:vertices|goose:geese|mouse:mice|life:lives|wife:wives|knife:knives|leaf:leaves|half:halves|wolf:wolves|shelf:shelves
 """
 """Base to its irregular forms. Comparatives are left out: "better" is another claim than "good"."""
 _IRREGULAR = {
@@ -130,6 +140,8 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 """Marks on Latin, Greek and Cyrillic letters; those of Japanese and Indic scripts make another letter."""
 _LONG_L = re.compile(r"([aeiouy]\w*[^aeiouy]\w*[aeiouy]l)l\Z")
 """The end of a word of two syllables: "controlled" and "control", "install" and "instal" are written with one or two."""
+_SILENT_E = re.compile(r"(?:qu|[^aeiouy])*[aeiouy][bcdfgklmnprstvz]")
+"""One short syllable, as "not" in "noted": it would double its last letter if no e had been lost ("notted"), so the e stays."""
 _DOUBLE = re.compile(r"([bdgmnprtz])\1\Z")
 
 
@@ -170,8 +182,17 @@ def _without_suffix(word: str) -> str:
     for suffix in ("ing", "ed"):
         base = word[: -len(suffix)]
         if word.endswith(suffix) and len(base) >= 2 and any(vowel in base for vowel in "aeiouy"):
+            if _SILENT_E.fullmatch(base):
+                return base + "e"
             return _LONG_L.sub(r"\1", _DOUBLE.sub(r"\1", base)).removesuffix("e")
-    return _LONG_L.sub(r"\1", word).removesuffix("e") if len(word) > 3 else word
+    if len(word) <= 3 or (word.endswith("e") and _SILENT_E.fullmatch(word, 0, len(word) - 1)):
+        return word
+    return _LONG_L.sub(r"\1", word).removesuffix("e")
+
+
+def table_form(stemmed: str) -> str:
+    """A stem as the tables of words hold it: without the silent e of "note", which they do not tell from "not"."""
+    return stemmed[:-1] if stemmed.endswith("e") and _SILENT_E.fullmatch(stemmed[:-1]) else stemmed
 
 
 def tokens(text: str) -> tuple[Token, ...]:
