@@ -153,7 +153,8 @@ def judge_options(command: Command) -> Command:
             "--judge",
             multiple=True,
             metavar="MODEL",
-            help="Judge model as provider:model. Repeat it to name the ones to fall back to, in order.",
+            help="Judge model as provider:model, instead of the suite's. Repeat it to name the ones to fall back to, in "
+            "order; a chain of judges stands in the suite.",
         ),
     ):
         command = decorate(command)
