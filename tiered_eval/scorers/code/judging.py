@@ -263,7 +263,7 @@ def _programs() -> Mapping[str, str]:
     here = Path(__file__).parent
     parts = {
         f"{_PACKAGE}/{name}.py": (here / f"{name}.py").read_text(encoding="utf-8")
-        for name in ("values", "serving", "asserting")
+        for name in ("values", "serving", "standing_in", "asserting")
     }
     empty = ("lib/tiered_eval/__init__.py", "lib/tiered_eval/scorers/__init__.py", f"{_PACKAGE}/__init__.py")
     return {**dict.fromkeys(empty, ""), **parts}
