@@ -42,6 +42,9 @@ OLD_VALUES = [
     ("14 days", "Seven days took the place of 14 days.", "its place was taken"),
     ("14 days", "In 2019 it was still 14 days; since then it has been 7.", "since then another"),
     ("14 days", "The 14-day period was abolished last spring.", "abolished"),
+    ("8 hours", "Down from 8 hours, the ride now takes 5.", "the old value of a change, said first"),
+    ("$99", "It was $99 until the sale ended; it is $129 now.", "true until some time ago"),
+    ("$99", "The old price of $99 has been replaced by $129.", "replaced"),
 ]
 NOT_THIS = [
     ("45", "Avoid net 45.", "a warning against it"),
@@ -66,6 +69,9 @@ NOT_THIS = [
     ("14 days", "The union demanded 14 days.", "demanded"),
     ("14 days", "They had hoped for 14 days.", "hoped for"),
     ("14 days", "Don't assume 14 days.", "told not to"),
+    ("8 hours", "The minister promised 8 hours.", "promised"),
+    ("8 hours", "The ride would take 8 hours by bus, but by train it takes 5.", "what would be"),
+    ("8 hours", "The advert claims 8 hours, yet tests show 5.", "a claim that is contradicted"),
 ]
 LIMITS = [
     ("45 days", "It takes between 40 and 50 days.", "inside a range"),
@@ -108,6 +114,9 @@ PARTS = [
     ("20", "Section 20(b) applies.", "a section with a letter"),
     ("20", "Dial 020 7946 0018.", "a telephone number"),
     ("14 days", "The stay was shortened by 14 days.", "a difference"),
+    ("$99", "The price dropped by $99.", "a difference of money"),
+    ("9 people", "3 of the 9 people left.", "the whole that a part is taken of"),
+    ("3", "Mambo No. 3 was next.", "a name"),
     ("€20", "It costs €20 more than last year.", "a difference of money"),
     ("45", "Version 45 is out.", "a version"),
     ("45", "See page 45.", "a page"),
@@ -202,6 +211,7 @@ PLAIN: list[tuple[str, str, Truth, str]] = [
     ("14 days", "The notice period rose to 14 days from 7.", "stated", "the new value before the old one"),
     ("14 days", "It is 14 days now; it was 7 days before.", "stated", "the present one of two"),
     ("14 days", "You have 14 days from delivery to return it.", "stated", "from marks a start"),
+    ("$129", "It was $99 until the sale ended; it is $129 now.", "stated", "the present one of two"),
     ("24 hours", "Support is open 24 hours a day.", "stated", "all day is no rate"),
 ]
 

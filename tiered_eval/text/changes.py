@@ -17,7 +17,7 @@ __all__ = ["CHANGE_SIGNS", "doubt_of_change", "is_still_open"]
 CHANGE_SIGNS = (
     "from until till previous previously former formerly old older prior earlier original originally initially now today nowadays "
     "currently replace replaces replaced replacing supersede supersedes superseded cut reduced raised lowered increased shortened "
-    "lengthened extended changed place once since dropped scrapped abolished withdrawn turned had said thought guessed assumed claimed estimated "
+    "lengthened extended changed promise promises promised pledge pledged says claims quotes estimates would place once since dropped scrapped abolished withdrawn turned had said thought guessed assumed claimed estimated "
     "ask asks asked asking want wants wanted propose proposes proposed proposal request requests requested demand demands "
     "demanded seek seeks sought hope hoped aim aims aimed target targets goal draft will times"
 ).split()
@@ -63,15 +63,17 @@ _IS_REPLACED = re.compile(
 )
 _WISHED = re.compile(
     r"\b(?:ask(?:s|ed|ing)?\s+for|want(?:s|ed)?|propos(?:e|es|ed|ing)|proposal\s+(?:of|for)|request(?:s|ed|ing)?(?:\s+(?:for|of))?"
-    r"|demand(?:s|ed|ing)?|seeks?|seeking|sought|hop(?:e|es|ed|ing)\s+for|aim(?:s|ed|ing)?\s+(?:for|at)"
+    r"|promis(?:e|es|ed|ing)|pledg(?:e|es|ed|ing)|demand(?:s|ed|ing)?|seeks?|seeking|sought|hop(?:e|es|ed|ing)\s+for|aim(?:s|ed|ing)?\s+(?:for|at)"
     r"|(?:target|goal)s?\s+(?:of|is|was|for))\s+" + _OPENING
 )
 _GUESSED = re.compile(
-    r"\b(?:said|thought|guessed|assumed|claimed|estimated)\s+(?:it\s+(?:was|is)\s+)?" + _OPENING
+    r"\b(?:sa(?:id|ys)|thought|guessed|assumed|claim(?:s|ed)|quotes?|estimate[sd])\s+(?:it\s+(?:was|is)\s+)?"
+    + _OPENING
 )
 _CONTRADICTED = re.compile(
     r"[^.!?\n]{0,16}[,;]?\s+(?:but|however|although|though|whereas|while|yet)\b|[^.!?\n]{0,16};"
 )
+_WOULD = re.compile(r"\bwould\b[^.;!?\n]*$")
 _WILL = re.compile(r"\bwill\b[^.;!?\n]*$")
 _IF = re.compile(r"[^.;!?\n]{0,16}\s(?:if|provided|unless|once)\b")
 
@@ -102,8 +104,8 @@ def _past(before: str, after: str) -> str | None:
 def _not_meant(before: str, after: str) -> str | None:
     if _WISHED.search(before):
         return "only wished for"
-    if _GUESSED.search(before) and _CONTRADICTED.match(after):
-        return "somebody's guess"
+    if _CONTRADICTED.match(after) and (_GUESSED.search(before) or _WOULD.search(before)):
+        return "set against something else"
     if _WILL.search(before) and _IF.match(after):
         return "on a condition"
     return None

@@ -49,6 +49,8 @@ _SAYING = frozenset(
     stem(word)
     for word in "said told thought believed claimed announced reported suggested hoped argued admitted insisted knew learned heard".split()
 )
+_SUBJECT_AND_MORE = 2
+"""Content words of "lunch is included"."""
 _ENDINGS = ("ed", "s")
 
 
@@ -206,6 +208,8 @@ def _is_said_of_other(claim: Passage, place: Passage, at: int) -> bool:
 def subject_of_another(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     """What opens the claim comes only behind its verb, and behind a word that opens another clause or phrase."""
     subject = claim.content[0]
+    if _is_of_next_clause(claim, place):
+        return f'"{subject.word}" belongs to another clause'
     opening = claim.stems.index(subject.stem)
     if (
         "be" in claim.counts
@@ -228,3 +232,17 @@ def subject_of_another(claim: Passage, place: Passage, first: int, last: int) ->
         if not words or words[-1] not in _OPENS_CLAUSE | _BEFORE_OTHERS:
             return None
     return f'"{subject.word}" belongs to another clause'
+
+
+def _is_of_next_clause(claim: Passage, place: Passage) -> bool:
+    """ "Breakfast is included and lunch is extra" for "lunch is included": what is said of one stands before the other."""
+    if "be" not in claim.counts or len(claim.content) != _SUBJECT_AND_MORE:
+        return False
+    subject, said = (token.stem for token in claim.content)
+    if not {subject, said} <= place.counts.keys():
+        return False
+    at = place.stems.index(subject)
+    opening = at - 1 - (at > 0 and place.tokens[at - 1].word in _DETERMINERS)
+    joins = opening >= 0 and place.tokens[opening].word in _JOINS | _OPENS_CLAUSE
+    is_behind = said in place.stems[:at] and said not in place.stems[at:]
+    return is_behind and joins and place.stems[at + 1 : at + 2] == ("be",)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from tiered_eval.text.passages import Passage
 from tiered_eval.text.polarity import Cue, doubt_at
-from tiered_eval.text.tokens import is_past_form, stem
+from tiered_eval.text.tokens import is_content, is_past_form, stem
 
 __all__ = ["denied", "either_or", "tied", "unrealised", "unsaid", "weakened"]
 
@@ -46,7 +46,7 @@ _UNMAKERS = frozenset(
 """Before a noun they make something else of it: a former director is none."""
 _LESSER = frozenset("deputy acting vice assistant interim associate aspiring".split())
 """The same right before it."""
-_CONDITIONS = frozenset("if unless until till assuming".split())
+_CONDITIONS = frozenset("if unless until till assuming except excluding barring".split())
 """Behind a statement they tie it to something; so does "only" before one of the next words."""
 _TIES = frozenset(
     tuple(pair.split())
@@ -76,6 +76,7 @@ _ONLY_WHEN = _CONDITIONS | {
     "next",
     "from",
     "since",
+    "to",
 }
 _OPEN = frozenset("will would shall should can could may might must to".split())
 """Before a bare verb they say that it has not happened, or not yet."""
@@ -193,10 +194,11 @@ def unrealised(claim: Passage, place: Passage, first: int, last: int) -> str | N
     """What the claim says has been or is, is only to come in ``place``: "will open" for "opened" or "opens"."""
     if any(token.word in _OPEN - {"to"} for token in claim.tokens):
         return None
-    for token in claim.content:
-        if not _is_done(token.word, token.stem):
+    for at, token in enumerate(claim.tokens):
+        if not is_content(token) or not _is_done(token.word, token.stem) or _open_way(claim, at):
             continue
-        open_ways = [_open_way(place, at) for at in range(first, last + 1) if place.stems[at] == token.stem]
+        places = [index for index in range(first, last + 1) if place.stems[index] == token.stem]
+        open_ways = [_open_way(place, index) for index in places]
         if open_ways and all(open_ways):
             return f'"{open_ways[0]} {token.word}" is not yet so'
     return None
@@ -210,9 +212,10 @@ def _is_done(word: str, stemmed: str) -> bool:
 def _open_way(place: Passage, at: int) -> str | None:
     """The "will" or "to" that a bare verb stands behind; None where it happened."""
     token = place.tokens[at]
-    if token.word.endswith(("ed", "ing")):
-        return None
     before = [other.word for other in place.tokens[max(0, at - _VERB_REACH) : at]]
+    is_to_be_done = is_past_form(token.word) and before[-1:] in (["be"], ["get"])
+    if token.word.endswith(("ed", "ing")) and not is_to_be_done:
+        return None
     for back, word in enumerate(reversed(before)):
         if word in _OPEN:
             earlier = place.stems[max(0, at - back - 1 - _VERB_REACH) : at - back - 1]

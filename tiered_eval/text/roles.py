@@ -25,6 +25,7 @@ _MOST_NAMES = 12
 """Names of one claim that are compared with each other."""
 _WITH_OBJECT = 3
 """Content words of a claim that has a subject, a verb and an object."""
+_PHRASE_WORDS = 3
 _AUXILIARY = 2
 """Tokens before a participle in which its form of "be" stands."""
 _ENDS_PHRASE = frozenset("and or but as in on at for with from to into which who that".split())
@@ -47,6 +48,8 @@ def roles_changed(claim: Passage, place: Passage, first: int, last: int) -> str 
     is_passive_alike = {act.actor for act in acts} == {act.actor for act in their_acts}
     if _is_done_to(claim, place):
         return "active and passive changed over"
+    if _object_comes_first(claim, place) and not their_acts:
+        return "who does what changed over"
     if tightest(shared, place.stems) is not None:
         return None if is_passive_alike else "active and passive changed over"
     if not is_passive_alike:
@@ -91,6 +94,23 @@ def _is_done_to(claim: Passage, place: Passage) -> bool:
     is_before = subject.stem in place.stems[:at]
     return (
         is_before and place.tokens[at].word == verb.word and "be" in place.stems[max(0, at - _AUXILIARY) : at]
+    )
+
+
+def _object_comes_first(claim: Passage, place: Passage) -> bool:
+    """ "The clerk says the mayor fired the cook" for "the mayor fired the clerk": the object is the subject of a clause before.
+
+    With no verb between the two, it may be what a relative clause is about: "the boat that Holm sold".
+    """
+    if "be" in claim.counts or len(claim.content) != _WITH_OBJECT:
+        return False
+    subject, verb, thing = (token.stem for token in claim.content)
+    if not {subject, verb, thing} <= place.counts.keys() or place.counts[thing] > 1:
+        return False
+    places = [place.stems.index(stem) for stem in (thing, subject, verb)]
+    between = place.tokens[places[0] + 1 : places[1]]
+    return places == sorted(places) and any(
+        is_content(token) and not token.is_capital for token in between[:_PHRASE_WORDS]
     )
 
 
