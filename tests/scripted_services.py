@@ -102,7 +102,7 @@ class ScriptedServices:
     @property
     def spent_usd(self) -> Decimal:
         """Of one dollar, where there is money for a number of calls."""
-        return Decimal(0) if self._calls is None else Decimal(self._calls - (self._left or 0)) / self._calls
+        return Decimal(0) if not self._calls else Decimal(self._calls - (self._left or 0)) / self._calls
 
     def spend(self, *, avoided_pico: int | None) -> Spend:
         return Spend(calls=len(self.asked))

@@ -73,7 +73,7 @@ class Turns:
         self._spares: list[tuple[float, Job]] = []
         self._upstream = 0
         self._open = 0
-        self._is_read = False
+        self._is_read = self._is_full = False
         self._is_late = False
         self._change = asyncio.Event()
 
@@ -97,7 +97,7 @@ class Turns:
         if audit is not None:
             if audit.slot is None:
                 self._spares.append((audit.rank, job))
-            self._let_go(audit.missing)
+            self._let_go(0 if self._is_full else audit.missing)
             if audit.slot is None:
                 self._change.set()
                 return True
@@ -121,14 +121,20 @@ class Turns:
         self._change.set()
 
     def look(self, *, is_full: bool) -> None:
-        """While cases are read: stop holding where the window is full or the time is up."""
+        """While cases are read: stop holding where the window is full or the time is up.
+
+        Spare audits leave a full window as well: reading could wait for their room for ever.
+        """
+        self._is_full = is_full
+        if is_full:
+            self._let_go(0)
         if not self._is_late and (is_full or (self._order is not None and self._clock() > self._until)):
             self._is_late = True
             self._change.set()
 
     def end_of_reading(self) -> None:
         """No case will follow."""
-        self._is_read = True
+        self._is_read, self._is_full = True, False
         self._change.set()
 
     async def next_batch(self) -> Iterable[Job]:
