@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from decimal import Decimal
+from pathlib import Path
 from typing import get_args
 
 import pytest
+from gateways import ask, opened
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +21,7 @@ from tiered_eval.calls.tally import CallTally, Heading
 from tiered_eval.errors import CallsStopped, ProviderUnavailable, RateLimited, UnreadableReply
 from tiered_eval.records import ModelReply, StopReason, Usage
 from tiered_eval.testing.clock import HandClock
+from tiered_eval.testing.scripted import ScriptedProvider
 
 MODEL = "scripted:small"
 
@@ -240,3 +244,16 @@ async def test_waiting_is_counted_while_it_lasts():
     await clock.advance(3.0)
 
     assert tally.provider_wait_s == 3.0
+
+
+# ── what it opens ────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are listed under /proc")
+async def test_a_closed_gateway_leaves_no_file_of_its_home_open(tmp_path: Path):
+    """A harness that scores run after run in one process does not run out of files."""
+    async with opened(tmp_path, ScriptedProvider()) as gateway:
+        await ask(gateway)
+
+    links = [os.path.realpath(entry) for entry in Path("/proc/self/fd").iterdir()]
+    assert [link for link in links if link.startswith(str(tmp_path))] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from tiered_eval.calls.job import CallGate
@@ -37,11 +37,14 @@ class Vendors:
         self._open_provider = world.open_provider
         self._open_embedder = world.open_embedder
         self._open_decider = world.open_decision_provider
-        self._make_gate = _gates(home, world, concurrency)
+        self._home = home
+        self._world = world
+        self._concurrency = concurrency
         self._providers: dict[str, Provider] = {}
         self._embedders: dict[str, EmbeddingProvider] = {}
         self._deciders: dict[str, DecisionProvider] = {}
         self._gates: dict[str, CallGate] = {}
+        self._closing = ExitStack()
         self._pricing = asyncio.Lock()
 
     def provider(self, prefix: str) -> Provider:
@@ -77,8 +80,23 @@ class Vendors:
     def gate(self, model: str) -> CallGate:
         gate = self._gates.get(model)
         if gate is None:
-            gate = self._gates[model] = self._make_gate(model, self._origin(model))
+            gate = self._gates[model] = self._new_gate(model)
         return gate
+
+    def _new_gate(self, model: str) -> CallGate:
+        """The rate gate of one model at one place; all processes on the home share what it learns of the limits."""
+        world = self._world
+        if world.make_gate is not None:
+            return world.make_gate()
+        # Imported here: a run whose answers are all kept makes none.
+        from tiered_eval.pacing import RateGate, SharedAllowance
+
+        name = hashlib.sha256(f"{self._origin(model)}\0{model}".encode()).hexdigest()[:16]
+        allowance = SharedAllowance(self._home / "pacing" / f"{name}.json")
+        self._closing.callback(allowance.close)
+        return RateGate(
+            concurrency=self._concurrency, clock=world.clock, sleep=world.sleep, allowance=allowance
+        )
 
     def _origin(self, model: str) -> str:
         prefix = provider_of(model)[0]
@@ -114,20 +132,4 @@ class Vendors:
             await decider.aclose()
         for embedder in self._embedders.values():
             await embedder.aclose()
-
-
-def _gates(home: Path, world: World, concurrency: int) -> Callable[[str, str], CallGate]:
-    """Makes the rate gate of one model at one place; all processes on ``home`` share what it learns of the limits."""
-    if world.make_gate is not None:
-        given = world.make_gate
-        return lambda model, origin: given()
-
-    def make(model: str, origin: str) -> CallGate:
-        # Imported here: a run whose answers are all kept makes none.
-        from tiered_eval.pacing import RateGate, SharedAllowance
-
-        name = hashlib.sha256(f"{origin}\0{model}".encode()).hexdigest()[:16]
-        allowance = SharedAllowance(home / "pacing" / f"{name}.json")
-        return RateGate(concurrency=concurrency, clock=world.clock, sleep=world.sleep, allowance=allowance)
-
-    return make
+        self._closing.close()
