@@ -20,7 +20,7 @@ from tiered_eval.calibration.drift import spread
 from tiered_eval.calibration.labels import Label, Roles, TierSpec, assign_roles, human_disagreement
 from tiered_eval.calibration.path import Path, plan_path
 from tiered_eval.calibration.promise import Promise
-from tiered_eval.calibration.scoring import Table
+from tiered_eval.calibration.scoring import Table, probabilities
 from tiered_eval.errors import ConfigError
 
 __all__ = ["Forecast", "ShippedDesign", "calibrate", "forecast", "transfer_bound"]
@@ -98,16 +98,13 @@ def calibrate(
         fingerprints=dict(fingerprints or {}),
         created=created,
         refusal=refusal,
-        q_mix=_q_mix(design, roles.certification),
+        q_mix=_q_mix(design, Table(roles.certification, names)),
     )
 
 
-def _q_mix(design: Design, labels: Sequence[Label]) -> tuple[float, ...]:
+def _q_mix(design: Design, table: Table) -> tuple[float, ...]:
     """How the first tier sees the certification labels; runs are compared with it."""
-    if not design.weights:
-        return ()
-    first = design.weights[0]
-    return spread(first.q(label.kind, label.scores) for label in labels if label.kind in first.by_kind)
+    return spread(probabilities(design.weights[0], table).tolist()) if design.weights and table.n else ()
 
 
 def forecast(
