@@ -255,5 +255,9 @@ async def test_a_closed_gateway_leaves_no_file_of_its_home_open(tmp_path: Path):
     async with opened(tmp_path, ScriptedProvider()) as gateway:
         await ask(gateway)
 
+    assert open_files_below(tmp_path) == []
+
+
+def open_files_below(folder: Path) -> list[str]:
     links = [os.path.realpath(entry) for entry in Path("/proc/self/fd").iterdir()]
-    assert [link for link in links if link.startswith(str(tmp_path))] == []
+    return [link for link in links if link.startswith(str(folder))]
