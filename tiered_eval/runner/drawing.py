@@ -200,9 +200,8 @@ class Drawing:
         accounts.total[index] = sum(verdict.weight for verdict in result.verdicts)
         for position, verdict in enumerate(result.verdicts):
             unit = self._units.get(self._unit_of.get((index, position), ""))
-            if (
-                unit is not None
-            ):  # also where a cheap judge's score sufficed: it is what the full run would say
+            if unit is not None:
+                # Also where a cheap judge's score sufficed: that is what the full run would say.
                 self._add_to_unit(unit, verdict)
             elif verdict.certified or verdict.audited:
                 self._add_early((index, position), verdict)
