@@ -21,6 +21,7 @@ BENCHMARKS = {
     "pipeline": "816 expectations with 237 judge calls against a provider that takes a second",
     "ratelimited": "2,000 judge calls under a limit on requests a minute, with faults",
     "scorers": "checks a second of each mechanical scorer, and what single scorers decide rightly",
+    "custom": "a scorer of one's own in each of its shapes, beside one that ships",
     "pack": "816 expectations with 45 % left over, packed against one call each",
     "batch": "the same, packed and by the vendor's batch",
     "chain": "the same by numbers first, in words where they do not decide",

@@ -127,7 +127,7 @@ async def measure(rows: list[dict[str, Any]], embedder: str) -> dict[tuple[str, 
     with tempfile.TemporaryDirectory() as home:
         config = RunConfig(mode="offline", embedder=embedder, home=Path(home))
         async with Evaluator(config) as evaluator:
-            async for result in evaluator.stream(cases_of(rows)):
+            async for result in evaluator.stream(cases_of(rows), are_read=True):
                 row = rows[result.index]
                 tally = tallies.setdefault((row["source"], row["kind"]), Tally())
                 tally.add(result.verdicts[0], row["human"])

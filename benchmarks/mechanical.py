@@ -98,7 +98,7 @@ async def by_engine(cases: list[Case]) -> list[int]:
     tally = Tally()
     passed: list[int] = []
     async with Evaluator(RunConfig(embedder="none")) as evaluator:
-        async for result in evaluator.stream(cases):
+        async for result in evaluator.stream(cases, are_read=True):
             before = tally.states["pass"]
             tally.add(result)
             passed.append(tally.states["pass"] - before)

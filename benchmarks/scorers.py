@@ -229,7 +229,7 @@ def check_all(scorer: Any, cases: list[Case]) -> None:
 async def through_engine(cases: list[Case]) -> None:
     with tempfile.TemporaryDirectory() as home:
         async with Evaluator(RunConfig(embedder="none", home=Path(home))) as evaluator:
-            async for _ in evaluator.stream(cases):
+            async for _ in evaluator.stream(cases, are_read=True):
                 pass
 
 
