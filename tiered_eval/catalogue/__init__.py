@@ -45,5 +45,7 @@ __all__ = [
     "nearest",
 ]
 
-CATALOGUE = Catalogue((*ROUTED, *ANSWERS, *FORMS, *STRUCTURES, *RUNNING, *MEASURES, *LIKENESS, *GRADED, *PEOPLE))
+CATALOGUE = Catalogue(
+    (*ROUTED, *ANSWERS, *FORMS, *STRUCTURES, *RUNNING, *MEASURES, *LIKENESS, *GRADED, *PEOPLE)
+)
 """Every scorer that ships with the package."""

@@ -33,7 +33,11 @@ def asking_options(command: Command) -> Command:
         click.option(
             "--sample", type=click.IntRange(min=1), metavar="N", help="Take so many of them, drawn at random."
         ),
-        click.option("--allow-code", is_flag=True, help="Let the suite run code of its own: its scorers, its hooks, and a suite in Python."),
+        click.option(
+            "--allow-code",
+            is_flag=True,
+            help="Let the suite run code of its own: its scorers, its hooks, and a suite in Python.",
+        ),
         click.option(
             "--suite",
             metavar="SUITE",
