@@ -42,6 +42,7 @@ from tiered_eval.ledger import (
     periods,
 )
 from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, connect, kind_of_mount
+from tiered_eval.ledger.owner import is_alive, remove_dead_locks
 
 
 def make_claim(
@@ -326,6 +327,20 @@ def test_locks_of_the_dead_are_removed_and_those_of_the_living_stay(home: Path, 
 
         assert len(names) == 2
         assert ledger._owner.name in names
+
+
+def test_a_lock_is_only_removed_while_it_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Else an owner that takes it in the moment before the removal would live without a name, and count as dead."""
+    (tmp_path / "dead.lock").touch()
+    held: list[bool] = []
+
+    def unlink(path: Path) -> None:
+        held.append(is_alive(path.parent, path.stem))
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    remove_dead_locks(tmp_path)
+
+    assert held == [True]
 
 
 # ── the file ─────────────────────────────────────────────────────────────────────────────────────

@@ -56,9 +56,14 @@ def is_alive(folder: Path, name: str) -> bool:
 def remove_dead_locks(folder: Path) -> None:
     """Tidy up after processes that were killed."""
     for path in folder.glob("*.lock"):
-        if not is_alive(folder, path.stem):
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Under its lock: else an owner that has just made the file would take it, and lose its name then.
                 path.unlink()
+            finally:
+                os.close(file)
 
 
 def _is_at(path: Path, file: int) -> bool:
