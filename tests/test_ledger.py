@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import sqlite3
 import stat
 import subprocess
@@ -335,12 +336,28 @@ def test_a_lock_is_only_removed_while_it_is_held(tmp_path: Path, monkeypatch: py
     held: list[bool] = []
 
     def unlink(path: Path) -> None:
-        held.append(is_alive(path.parent, path.stem))
+        with path.open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                held.append(True)
+            else:
+                held.append(False)
 
     monkeypatch.setattr(Path, "unlink", unlink)
     remove_dead_locks(tmp_path)
 
     assert held == [True]
+
+
+def test_whoever_asks_for_an_owner_is_not_taken_for_it(tmp_path: Path):
+    """Two processes that look at the same moment whether a third one lives both see that it does not."""
+    path = tmp_path / "dead.lock"
+    path.touch()
+    with path.open() as asked_by_another:
+        fcntl.flock(asked_by_another, fcntl.LOCK_SH)
+
+        assert not is_alive(tmp_path, "dead")
 
 
 # ── the file ─────────────────────────────────────────────────────────────────────────────────────

@@ -45,7 +45,7 @@ def is_alive(folder: Path, name: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: others who ask at this moment are no owners
     except BlockingIOError:
         return True
     finally:
@@ -59,9 +59,10 @@ def remove_dead_locks(folder: Path) -> None:
         with contextlib.suppress(OSError):
             file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 # Under its lock: else an owner that has just made the file would take it, and lose its name then.
-                path.unlink()
+                if _is_at(path, file):
+                    path.unlink()
             finally:
                 os.close(file)
 
