@@ -45,7 +45,8 @@ def is_alive(folder: Path, name: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: others who ask at this moment are no owners
+        # Shared: others who ask at this moment are no owners.
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     finally:
