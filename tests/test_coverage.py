@@ -225,6 +225,20 @@ def test_a_long_run_without_sentences_costs_little():
     assert time.process_time() - began < 3.0
 
 
+@pytest.mark.parametrize(
+    ("value", "piece"),
+    [("45", "45. item from 45 to\n"), ("45 days", "U. ")],
+    ids=["a list", "one word of initials"],
+)
+def test_a_long_text_of_one_kind_costs_little(value: str, piece: str):
+    """What repeats itself to the longest text that is read stays within a second or two."""
+    began = time.process_time()
+
+    check(value, piece * (190_000 // len(piece)))
+
+    assert time.process_time() - began < 5.0
+
+
 WORDS = st.sampled_from(
     "pump valve depot invoice board plan signed repaired sold red large Velox Norda 45 2019".split()
 )

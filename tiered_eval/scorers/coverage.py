@@ -32,6 +32,8 @@ __all__ = ["Coverage", "covered_share"]
 
 LONGEST_RESPONSE = 200_000
 """Characters; a longer response is not read for single sentences, it climbs."""
+LONGEST_SENTENCE = 2_000
+"""Tokens; a longer one is a list or a dump without full stops, and the guards would take long to say nothing of it."""
 LONGEST_CLAIM = 400
 """Tokens; a longer expectation is a text of its own, which no sentence states."""
 SENTENCES_BACK = 4
@@ -55,6 +57,7 @@ _QUOTE_CHARS = 240
 _CODE = re.compile(r"[-/.]\S+|\S*[_(){}\[\]<>=\\]\S*")
 """One piece with signs that words do not have: an option, a path, a call."""
 _FULL = 0.999
+_TOO_LONG = "the sentence is too long to read"
 
 
 class Coverage:
@@ -138,7 +141,8 @@ def _places(
         ):
             share = 1.0
         if share >= threshold:
-            yield _Place(share, sentence, objection(claim, sentence))
+            is_long = len(sentence.tokens) > LONGEST_SENTENCE
+            yield _Place(share, sentence, _TOO_LONG if is_long else objection(claim, sentence))
         elif (other := restated(claim, sentence)) is not None:
             yield _Place(1.0, sentence, objection(other, sentence))
 

@@ -105,7 +105,7 @@ def _check_bounded(needle: str, folded: Normalised, subject: Subject) -> Outcome
         return Outcome("unsure", f"too often a part of something longer, such as {piece_of!r}")
     if piece_of is not None:
         return Outcome("fail", f"only as a part of {piece_of!r}", 0.0)
-    if looks_like(needle, subject.text):
+    if looks_like(needle, text):
         return Outcome("unsure", "not in these characters, but in ones that look like them")
     return _ABSENT
 

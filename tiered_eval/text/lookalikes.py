@@ -1,7 +1,7 @@
 """Characters that look like others: a Cyrillic "О" in an identifier, an Arabic digit.
 
 The one idea: whoever writes "PО-4471" with a letter of another script has written PO-4471 to every reader, by accident or
-to slip past a check. So where a literal is not found, both sides are put into the plainest letters that look alike, and a
+to slip past a check. So where a literal is not found, both sides are put into the letters and digits that they look like, and a
 match there is a doubt: it may be the same, and is for somebody to see. Texts of ASCII alone hold no such character.
 
 Asked by the exact scorer once it found nothing; folding (:mod:`tiered_eval.text.normalise`) has removed what is invisible.
@@ -9,31 +9,25 @@ Asked by the exact scorer once it found nothing; folding (:mod:`tiered_eval.text
 
 from __future__ import annotations
 
-import unicodedata
-from functools import lru_cache
-
 __all__ = ["looks_like"]
 
-_SHAPES = str.maketrans(
-    "абвгдезікмнорстухѕјԛԝһӏԁɡοανκρτυχιεηµωℓıøłđ",
-    "a6brdesikmhopctyxsjqwhldgoavkptuxienuwliold",
-)
-"""Folded letters of other scripts, and some with a stroke, by the Latin letter or digit of their shape."""
-_CAPITALS = str.maketrans("ВНР", "BHP")
-"""Shapes that differ between the cases: a capital "В" looks like B, the small one like nothing."""
-
-
-def looks_like(literal: str, original: str) -> bool:
-    """Does a text that does not hold ``literal``, folded, hold something that looks like it?"""
-    if original.isascii() and literal.isascii():
-        return False
-    return plainest(literal) in plainest(original.translate(_CAPITALS))
-
-
-@lru_cache(maxsize=64)
-def plainest(text: str) -> str:
-    """Small Latin letters and ASCII digits for all that look like them; accents stay, they make other words."""
-    shaped = unicodedata.normalize("NFKC", text.casefold()).translate(_SHAPES)
-    return "".join(
-        [str(unicodedata.digit(char)) if char.isdigit() and not char.isascii() else char for char in shaped]
+_LETTERS = dict(
+    zip(
+        "абвгдезікмнорстухѕјԛԝһӏԁɡοανκρτυχιεηµωℓıøłđ",
+        "a6brdesikmhopctyxsjqwhldgoavkptuxienuwliold",
+        strict=True,
     )
+)
+"""Folded letters of other scripts, and some with a stroke, by the Latin letter or digit of their shape, small or capital."""
+_ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀០᠐"
+"""The zeros of other scripts; their digits follow each in order. Folding has made full-width ones plain."""
+_SHAPES = str.maketrans(
+    _LETTERS | {chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)}
+)
+
+
+def looks_like(literal: str, text: str) -> bool:
+    """Does a text hold ``literal`` in characters that only look like its own? Both are folded, and the text does not hold it."""
+    if text.isascii() and literal.isascii():
+        return False
+    return literal.translate(_SHAPES) in text.translate(_SHAPES)

@@ -47,6 +47,8 @@ _PART_AFTER = re.compile(
 _APOSTROPHE_BEFORE = re.compile(r"(?:^|[\s(])['’]$")
 _LONG_LIST = 20
 _LAST_MARK = 1000
+_LIST_REACH = 2_000
+"""Characters around an item of a list in which the one before or behind it is looked for."""
 _NAMED = frozenset("room seat gate platform bus tram flight route highway no. nr.".split())
 _SHORT_NAME = 3
 """Characters; a longer number behind such a word is an identifier, and meant when it is asked for."""
@@ -182,7 +184,8 @@ def _is_list_mark(text: str, found: Reading) -> bool:
         return False
     number = int(found.value)
     beside = rf"(?:^|\n)[ \t>#*]{{0,12}}(?:{number - 1}|{number + 1})[.)][ \t]"
-    return re.search(beside, text) is not None
+    near = text[max(0, found.start - _LIST_REACH) : found.end + _LIST_REACH]
+    return re.search(beside, near) is not None
 
 
 def _doubt_after(after: str) -> str | None:

@@ -54,11 +54,12 @@ def _sides(passage: Passage, word: str) -> tuple[list[str], list[str]] | None:
 
 def number_goes_on(claim: Passage, place: Passage, first: int, last: int) -> str | None:
     """Does a number of the claim stand there only as the start of something longer: "12B" for "12"?"""
+    said = place.text[max(0, place.start - 1) : place.end + 3]  # with what may go on behind its last word
     for number in _NUMBER.findall(claim.text):
-        if number not in place.text:
+        if number not in said:
             continue
         alone = re.compile(rf"(?<!\w){number}(?![A-Z]\b|-[A-Z]\b)")
         longer = re.compile(rf"(?<!\w){number}-?[A-Z]\b")
-        if longer.search(place.text) and not alone.search(place.text):
+        if longer.search(said) and not alone.search(said):
             return f"{number} goes on there"
     return None

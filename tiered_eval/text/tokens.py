@@ -135,6 +135,8 @@ _KEPT = frozenset(
     "anything everything red bed led bus gas plus lens always perhaps less unless christmas mars paris texas".split()
 )
 """Ends like a suffix, and is none."""
+_LONGEST_WORD = 60
+"""Letters; a longer word has no ending to take off."""
 _CONTRACTED = {"ca": "can", "wo": "will", "sha": "shall"}
 _ACCENTS = re.compile("[\u0300-\u036f]")
 """Marks on Latin, Greek and Cyrillic letters; those of Japanese and Indic scripts make another letter."""
@@ -161,7 +163,7 @@ def stem(word: str) -> str:
     if found := _NUMBER_WORDS.get(word) or _ORDINAL_WORDS.get(word):
         return found
     word = _IRREGULAR.get(word, word)
-    if len(word) <= 3 or word in _KEPT:
+    if not 3 < len(word) <= _LONGEST_WORD or word in _KEPT:
         return word
     return _without_suffix(word)
 
