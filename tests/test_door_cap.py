@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -158,7 +158,8 @@ async def run(home: Path, way: Way, **options: Any) -> Report:
         config, run="run", suite="desk", deadline=None, clock=clock, sleep=clock.sleep
     )
     # Pacing would open fewer calls after the first overload; the cap holds without its help.
-    services._gateway._vendors._make_gate = lambda model, origin: OpenGate()
+    vendors = services._gateway._vendors
+    vendors._world = replace(vendors._world, make_gate=OpenGate)
     try:
         return await evaluate(cases(way), config, services=services)
     finally:
