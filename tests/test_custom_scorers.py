@@ -1023,7 +1023,7 @@ def test_a_scorer_that_raises_ends_no_search_for_weak_spots(tmp_path: Path):
 
     assert [problem.rule for problem in done.problems] == ["broken-check", "broken-check"]
     assert "raises ended with ValueError: no luck" in done.problems[0].message
-    assert "leaves ended with SystemExit" in done.problems[1].message
+    assert "leaves raised SystemExit" in done.problems[1].message
 
 
 # From the command line

@@ -40,7 +40,20 @@ __all__ = [
     "SuiteError",
     "TieredEvalError",
     "UnreadableReply",
+    "message_of",
 ]
+
+LONGEST_MESSAGE = 4000
+"""Characters that are kept of the message of an exception, which may hold a whole response."""
+
+
+def message_of(error: BaseException) -> str:
+    """The message of any exception, cut; also of one whose own code cannot say it."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  # foreign code, asked where an exception is being told of
+        return "its message cannot be shown"
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
 
 
 class TieredEvalError(Exception):

@@ -13,6 +13,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
+from tiered_eval.errors import message_of
 from tiered_eval.mutate import mutants
 from tiered_eval.mutate.fields import field_mutants
 from tiered_eval.mutate.mutants import Mutant
@@ -102,7 +103,7 @@ class Trial:
         try:
             made = self._checker.begin(expectation, subject)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # ours or the user's own scorer: it is named as a finding
-            self.fault = self.fault or f"{type(error).__name__}: {error}"
+            self.fault = self.fault or f"{type(error).__name__}: {message_of(error)}"
             return None
         return made if isinstance(made, Verdict) else None
 

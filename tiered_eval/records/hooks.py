@@ -21,8 +21,8 @@ class Hook:
     """One function, as it was named."""
 
     name: str
-    call: Callable[..., Any] = field(repr=False)
-    """Not shown, so that the same hook reads the same in every process."""
+    call: Callable[..., Any] = field(repr=False, hash=False)
+    """Not shown, so that the same hook reads the same in every process; an object that is called need not be hashable."""
     digest: str = ""
     """16 hexadecimal digits over the file that it stands in; empty where there is none."""
 

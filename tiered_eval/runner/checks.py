@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 from tiered_eval.catalogue.people import MANUAL
-from tiered_eval.errors import TieredEvalError
+from tiered_eval.errors import TieredEvalError, message_of
 from tiered_eval.people import HumanVerdicts
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Expectation, Failure, Match, Outcome, Step, Value, Verdict
@@ -34,6 +34,9 @@ make_verdict = maker(Verdict)
 
 VALUE_SHOWN = 60
 """Characters of a value in a reason."""
+
+LONGEST_TRACEBACK = 20_000
+"""Characters that are kept of a traceback."""
 
 Check: TypeAlias = Callable[[Any, Expectation, Subject], Outcome]
 
@@ -273,9 +276,17 @@ def failure_of(error: BaseException) -> Failure:
     expected = isinstance(error, TieredEvalError)
     return Failure(
         type=type(error).__name__,
-        message=str(error),
-        traceback=None if expected else "".join(traceback.format_exception(error)),
+        message=message_of(error),
+        traceback=None if expected else _cut_in_the_middle("".join(traceback.format_exception(error))),
     )
+
+
+def _cut_in_the_middle(text: str) -> str:
+    """A traceback names where it began at its start, and what happened at its end."""
+    if len(text) <= LONGEST_TRACEBACK:
+        return text
+    half = LONGEST_TRACEBACK // 2
+    return f"{text[:half]}\n…\n{text[-half:]}"
 
 
 def _score(outcome: Outcome) -> float:

@@ -11,13 +11,18 @@ under it: another hook that makes another text is another question, and the same
 from __future__ import annotations
 
 import inspect
+import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Case, Expectation, Hook, Outcome, Tier
+from tiered_eval.scorers.copies import own_case, own_expectation
+from tiered_eval.scorers.custom import SLOW_S
 from tiered_eval.scorers.said import outcome_of, shown
+from tiered_eval.scorers.strays import close, guarded
 from tiered_eval.scorers.time_limits import LeftS, TimeLimit, no_end
 from tiered_eval.text.subject import Subject
 
@@ -25,6 +30,10 @@ __all__ = ["HookStep", "ask_first", "processed"]
 
 TIME_LIMIT_S = 60.0
 """An async ``pre_judge`` may take so long."""
+
+_LOG = logging.getLogger(__name__)
+_told: set[tuple[str, str]] = set()
+"""The hooks of this process that were told to be slow: each once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +68,12 @@ async def ask_first(expectation: Expectation, subject: Subject, left_s: LeftS = 
     hook = None if expectation.hooks is None else expectation.hooks.pre_judge
     if hook is None:
         return subject
-    case = subject.case
-    said = _called(hook, {"response": subject.text, "case": case, "expectation": expectation})
+    known = {
+        "response": subject.text,
+        "case": own_case(subject.case),
+        "expectation": own_expectation(expectation),
+    }
+    said = _called(hook, "pre_judge", known)
     if inspect.isawaitable(said):
         said = await TimeLimit(_who("pre_judge", hook), TIME_LIMIT_S, left_s).on(said)
     return subject if said is None else _read(said, "pre_judge", hook, subject)
@@ -75,16 +88,28 @@ class _Processed:
     """Views are kept with the one case that they are of."""
 
     def __call__(self, text: str) -> Subject | Outcome:
-        said = _called(self.hook, {"response": text, "case": self.case})
+        said = _called(self.hook, "post_process", {"response": text, "case": own_case(self.case)})
         return _read(said, "post_process", self.hook, Subject(self.case))
 
 
-def _called(hook: Hook, known: Mapping[str, Any]) -> Any:
+def _called(hook: Hook, stage: str, known: Mapping[str, Any]) -> Any:
     """What the function returns; it is given what it asks for by name, and its first other parameter is the response."""
+    separate, named = _arguments(hook, known)
+    began = time.perf_counter()
+    said = guarded(_who(stage, hook), hook.call, *separate, **named)
+    took = time.perf_counter() - began
+    if took > SLOW_S and (stage, hook.name) not in _told:
+        _told.add((stage, hook.name))
+        _LOG.warning("%s took %.2f s, and everybody waited", _who(stage, hook), took)
+    return said
+
+
+def _arguments(hook: Hook, known: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """What a hook is given in its place, and by name."""
     try:
         parameters = list(inspect.signature(hook.call).parameters.values())
     except (TypeError, ValueError):
-        return hook.call(known["response"])  # built in
+        return [known["response"]], {}  # built in
     separate: list[Any] = []
     named: dict[str, Any] = {}
     for place, one in enumerate(parameters):
@@ -95,7 +120,7 @@ def _called(hook: Hook, known: Mapping[str, Any]) -> Any:
             separate.append(known[role])
         else:
             named[one.name] = known[role]
-    return hook.call(*separate, **named)
+    return separate, named
 
 
 def _read(said: Any, stage: str, hook: Hook, subject: Subject) -> Subject | Outcome:
@@ -107,6 +132,7 @@ def _read(said: Any, stage: str, hook: Hook, subject: Subject) -> Subject | Outc
         decided = outcome_of(said, who)
         if decided.state in ("pass", "fail"):
             return decided
+    close(said)
     raise ConfigError(
         f"{who} returned {shown(said)}; return a text, or a mapping that decides, such as {{'pass': False, 'reason': '...'}}"
     )

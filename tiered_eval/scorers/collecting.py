@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from tiered_eval.errors import ConfigError
+from tiered_eval.scorers.strays import close
 
 __all__ = ["Collector"]
 
@@ -151,6 +152,7 @@ def _answers(call: asyncio.Future[Sequence[Any]], count: int, who: str) -> list[
         said = call.result()
         if isinstance(said, list | tuple) and len(said) == count:
             return [_Raised(one, one.__traceback__) if isinstance(one, Exception) else one for one in said]
+        close(said)
         found = f"{len(said)} answers" if isinstance(said, list | tuple) else f"a {type(said).__name__}"
         error = ConfigError(f"{who} returned {found} for {count} responses; return a list with one for each")
     return [_Raised(error, error.__traceback__)] * count

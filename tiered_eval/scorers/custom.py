@@ -23,8 +23,10 @@ from tiered_eval.profiles import Profile
 from tiered_eval.records import Case, Expectation, Outcome, Value
 from tiered_eval.scorers.base import AskingScorer, MechanicalScorer, Scorer, Services, together
 from tiered_eval.scorers.collecting import Collector
+from tiered_eval.scorers.copies import own_case, own_copy, own_expectation
 from tiered_eval.scorers.said import outcome_of
 from tiered_eval.scorers.selecting import Given, select
+from tiered_eval.scorers.strays import close, guarded
 from tiered_eval.scorers.threads import OwnThreads
 from tiered_eval.scorers.time_limits import LeftS, TimeLimit, no_end
 from tiered_eval.text.subject import Subject
@@ -79,6 +81,9 @@ class _Own:
 
     def outcome(self, said: Any, options: Mapping[str, Any]) -> Outcome:
         """What the code said, read."""
+        if inspect.isawaitable(said):
+            close(said)
+            raise ConfigError(f"{self.who} returned something to await; make it an async function")
         pass_at = float(options.get("pass_at", self.declared.pass_at))
         return outcome_of(said, self.who, pass_at=pass_at, metrics=self.declared.metrics)
 
@@ -97,14 +102,11 @@ class Plain(_Own):
         if isinstance(selected, Outcome):
             return selected
         began = time.perf_counter()
-        said = self._call.on(self.code, *selected, expectation, subject, None)
+        said = guarded(self.who, self._call.on, self.code, *selected, expectation, subject, None)
         took = time.perf_counter() - began
         if took > SLOW_S and not self._was_told:
             self._was_told = True
             _LOG.warning("%s took %.2f s, and everybody waited; declare it slow=True", self.who, took)
-        if inspect.isawaitable(said):
-            _close(said)
-            raise ConfigError(f"{self.who} returned something to await; make it an async function")
         return self.outcome(said, expectation.options)
 
 
@@ -167,7 +169,13 @@ class Batched(_Asking):
         self, expected: Any, given: Given, expectation: Expectation, subject: Subject, services: Services
     ) -> Any:
         return await self._collector.ask(
-            Item(given.value, expected, subject.case, expectation, expectation.options)
+            Item(
+                own_copy(given.value),
+                own_copy(expected),
+                own_case(subject.case),
+                own_expectation(expectation),
+                own_copy(expectation.options),
+            )
         )
 
     async def _call(self, items: list[Item]) -> Sequence[Any]:
@@ -177,6 +185,9 @@ class Batched(_Asking):
             said = await self.limit.on(self.code(items))
         else:
             said = await self._threads.run(partial(self.code, items))
+        if inspect.isawaitable(said):
+            close(said)
+            raise ConfigError(f"{self.who} returned something to await; make it an async function")
         return said
 
 
@@ -186,7 +197,7 @@ class NativeCheck(_Own):
     def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
         """See :class:`MechanicalScorer`."""
         inner: MechanicalScorer = self.code
-        return self.outcome(inner.check(value, expectation, subject), expectation.options)
+        return self.outcome(guarded(self.who, inner.check, value, expectation, subject), expectation.options)
 
 
 class NativeAsk(_Own):
@@ -201,7 +212,9 @@ class NativeAsk(_Own):
     async def ask(self, expectation: Expectation, subject: Subject, services: Services) -> Outcome:
         """See :class:`AskingScorer`."""
         inner: AskingScorer = self.code
-        said = await self.limit.on(inner.ask(expectation, subject, services))
+        said: Any = guarded(self.who, inner.ask, expectation, subject, services)
+        if inspect.isawaitable(said):  # else it was written without async, and has answered
+            said = await self.limit.on(said)
         return self.outcome(said, expectation.options)
 
 
@@ -240,11 +253,11 @@ class _Call:
         named: dict[str, Any] = {}
         for one, role in self._roles:
             if one.kind is one.VAR_KEYWORD:
-                named.update({name: value for name, value in options.items() if name not in named})
+                named.update({name: own_copy(value) for name, value in options.items() if name not in named})
             elif role and one.kind is one.POSITIONAL_ONLY:
-                separate.append(known[role])
+                separate.append(_own(known[role]))
             elif role or one.name in options:
-                named[one.name] = known[role] if role else options[one.name]
+                named[one.name] = _own(known[role] if role else options[one.name])
         return code(*separate, **named)
 
 
@@ -258,21 +271,21 @@ def _instance(code: type, profile: Profile) -> Any:
         parameters = inspect.signature(code).parameters.values()
     except (TypeError, ValueError):
         parameters = {}.values()
+    who = f"the class {code.__qualname__}"
     if any(one.name == "profile" for one in parameters):
-        return code(profile=profile)
+        return guarded(who, code, profile=profile)
     needed = [
         one.name
         for one in parameters
         if one.default is one.empty and one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
     ]
     if needed:
-        raise ConfigError(
-            f"the class {code.__qualname__} takes {', '.join(needed)}; it may take profile, or nothing"
-        )
-    return code()
+        raise ConfigError(f"{who} takes {', '.join(needed)}; it may take profile, or nothing")
+    return guarded(who, code)
 
 
-def _close(awaitable: Any) -> None:
-    """End a coroutine that nobody will await, before Python warns of it."""
-    if inspect.iscoroutine(awaitable):
-        awaitable.close()
+def _own(given: Any) -> Any:
+    """What the function may change without anybody noticing."""
+    if isinstance(given, Case):
+        return own_case(given)
+    return own_expectation(given) if isinstance(given, Expectation) else own_copy(given)

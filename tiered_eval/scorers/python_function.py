@@ -6,6 +6,7 @@ function raises ends as an error with its traceback, never as a fail, and so doe
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -15,8 +16,10 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
+from tiered_eval.scorers.copies import own_copy
 from tiered_eval.scorers.said import outcome_of
 from tiered_eval.scorers.selecting import Given, SelectingScorer
+from tiered_eval.scorers.strays import close, guarded
 
 __all__ = ["PythonFunction"]
 
@@ -40,11 +43,14 @@ class PythonFunction(SelectingScorer):
         case = given.subject.case
         context = {
             "input": case.input,
-            "fields": case.fields,
-            "meta": case.meta,
-            "options": options.get("config"),
+            "fields": own_copy(case.fields),
+            "meta": own_copy(case.meta),
+            "options": own_copy(options.get("config")),
         }
-        said = function(given.value, context)
+        said = guarded(str(expected), function, own_copy(given.value), context)
+        if inspect.isawaitable(said):
+            close(said)
+            raise ConfigError(f"{expected} returned something to await; name it as a scorer of its own")
         return outcome_of(said, str(expected), pass_at=float(options.get("pass_at", 1.0)))
 
 

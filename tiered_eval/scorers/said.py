@@ -8,12 +8,15 @@ Used by :mod:`tiered_eval.scorers.custom`, ``python_function`` and the runner's 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.records import Outcome
+from tiered_eval.records import Evidence, Outcome, Step
 from tiered_eval.records.verdicts import NO_METRICS, OutcomeState
 
 __all__ = ["FORMS", "outcome_of", "shown"]
@@ -25,6 +28,16 @@ _PASSED = ("pass", "passed", "pass_")
 _METRICS = ("metrics", "named_scores", "namedScores")
 _KEYS = frozenset({*_PASSED, *_METRICS, "state", "score", "reason"})
 _LONGEST_REASON = 500
+_PARTS: Mapping[str, Any] = {
+    "reason": str,
+    "evidence": Evidence | None,
+    "model": str | None,
+    "prompt": str | None,
+    "cost_usd": Decimal,
+    "from_store": bool,
+    "trail": tuple,
+}
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _CLOSE = 1e-9
 """A score that is what it must be but for the last bits of a float counts as that."""
 
@@ -103,24 +116,49 @@ def _metrics(given: Any, who: str, known: tuple[str, ...]) -> Mapping[str, float
         raise ConfigError(
             f"{who} returned the metric {strange[0]!r:.60}, and it declares only {', '.join(known)}"
         )
-    return {str(name): _share(_without_numpy(value), who, {name: value}) for name, value in given.items()}
+    named = {str(name): value for name, value in given.items()}
+    if len(named) < len(given):
+        raise ConfigError(f"{who} returned two metrics of one name")
+    return {name: _share(_without_numpy(value), who, {name: value}) for name, value in named.items()}
 
 
 def _checked(said: Outcome, who: str, metrics: tuple[str, ...]) -> Outcome:
-    """An outcome that the user made: nothing has looked at its parts yet."""
-    if said.state not in _STATES:
+    """An outcome that the user made: nothing has looked at its parts yet, and reports and sums rely on each of them."""
+    state: object = said.state
+    if not isinstance(state, str) or state not in _STATES:
         raise ConfigError(f"{who} returned the state {said.state!r:.60}; it may be {', '.join(_STATES)}")
-    if said.score is not None:
-        _share(said.score, who, said.score)
-    _metrics(said.metrics, who, metrics)
-    return said
+    for name, kind in _PARTS.items():
+        part = getattr(said, name)
+        if not isinstance(part, kind):
+            raise ConfigError(f"{who} returned an Outcome whose {name} is {shown(part)}")
+    if not (said.cost_usd.is_finite() and said.cost_usd >= 0):
+        raise ConfigError(f"{who} returned an Outcome that cost {said.cost_usd} dollars")
+    if not all(isinstance(step, Step) for step in said.trail):
+        raise ConfigError(f"{who} returned an Outcome whose trail holds something else than steps")
+    if said.evidence is not None and not _can_be_shown(said.evidence):
+        raise ConfigError(f"{who} returned evidence that is no text with its two offsets")
+    return replace(
+        said,
+        reason=said.reason[:_LONGEST_REASON] or f"{who} said so",
+        score=None if said.score is None else _share(_without_numpy(said.score), who, said.score),
+        metrics=_metrics(said.metrics, who, metrics),
+    )
+
+
+def _can_be_shown(evidence: Evidence) -> bool:
+    quote: object = evidence.quote
+    offsets = (evidence.start, evidence.end)
+    return isinstance(quote, str) and all(one is None or (type(one) is int and one >= 0) for one in offsets)
 
 
 def _share(value: Any, who: str, said: Any) -> float:
     """A number from 0 to 1; NaN is none, and true is not 1 where a number is asked for."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | Fraction):
         raise _no_answer(said, who)
-    return float(value)
+    share = float(value)
+    if not 0 <= share <= 1:
+        raise _no_answer(said, who)
+    return share
 
 
 def _graded(score: float, pass_at: float, reason: str, metrics: Mapping[str, float]) -> Outcome:
@@ -142,5 +180,5 @@ def _no_answer(said: Any, who: str) -> ConfigError:
 def shown(said: Any) -> str:
     """What was returned, for messages: the same in every run, so no address of an object."""
     if said is None or isinstance(said, str | int | float | Decimal | Mapping | list | tuple):
-        return f"{said!r:.100}"
+        return _ADDRESS.sub("", f"{said!r:.200}")[:100]
     return f"a {type(said).__name__}"

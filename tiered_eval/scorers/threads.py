@@ -13,13 +13,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tiered_eval.errors import ConfigError
-from tiered_eval.scorers.time_limits import TimeLimit
+from tiered_eval.scorers.strays import Stray
+from tiered_eval.scorers.time_limits import TimeLimit, check_stuck
 
-__all__ = ["STUCK_AT_MOST", "OwnThreads"]
-
-STUCK_AT_MOST = 8
-"""Calls of one function that may have been left behind and not come back."""
+__all__ = ["OwnThreads"]
 
 
 class OwnThreads:
@@ -36,13 +33,11 @@ class OwnThreads:
         Raises:
             ConfigError: it took longer than it may, or too many calls before it have not come back.
             DeadlineReached: the run has no time left.
+            Stray: it raised what is no error.
             Whatever it raises.
         """
         self._limit.check()
-        if self._stuck >= STUCK_AT_MOST:
-            raise ConfigError(
-                f"{self._who} is not called any more: {self._stuck} calls of it have not come back"
-            )
+        check_stuck(self._who, self._stuck)
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
         said: list[Any] = []
@@ -72,6 +67,8 @@ class OwnThreads:
         finally:
             is_left_behind = not (done.done() and not done.cancelled())
             self._stuck += is_left_behind
+        if raised and not isinstance(raised[0], Exception):
+            raise Stray(self._who, raised[0]) from raised[0]  # no Ctrl-C: that comes to the main thread
         if raised:
             raise raised[0]
         return said[0]

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
+from tiered_eval.errors import message_of
 from tiered_eval.suite.problems import Unreadable
 
 __all__ = ["call_python", "find_python", "import_foreign", "is_python_name", "read_python"]
@@ -118,7 +119,9 @@ def _imported(module_name: str) -> Any:
         return import_module(module_name)
     except (ImportError, SyntaxError):
         raise
-    except (Exception, SystemExit) as fault:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as fault:  # the skip of a test framework is no Exception
         raise _code_failed(fault) from fault
 
 
@@ -130,10 +133,9 @@ def _made_by_author(make: Callable[[], T]) -> T:
     """
     try:
         return make()
-    except (
-        Exception,
-        SystemExit,
-    ) as fault:  # foreign code may raise anything, and all of it is a fault of the suite
+    except KeyboardInterrupt:
+        raise
+    except BaseException as fault:  # foreign code may raise anything, and all of it is a fault of the suite
         raise _code_failed(fault) from fault
 
 
@@ -143,6 +145,6 @@ def _code_failed(fault: BaseException) -> Unreadable:
     return Unreadable(
         line=None,
         rule="suite-code-failed",
-        message=f"its code raised {type(fault).__name__}: {fault}{place}",
+        message=f"its code raised {type(fault).__name__}: {message_of(fault)}{place}",
         fix="run the function by itself to see the whole traceback",
     )
