@@ -351,7 +351,7 @@ async def test_the_text_stays_what_it_is(tmp_path: Path, model: str):
     assert prompts[0] == prompts[1]
 
 
-@pytest.mark.parametrize("model", [CLAUDE, GPT])
+@pytest.mark.parametrize("model", [CLAUDE, pytest.param(GPT, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("seed", [1])
 async def test_the_cap_holds_surcharges_and_faults_included(tmp_path: Path, model: str, seed: int):
     """The books enclose the vendor's bill, which stays under the cap, and every question has its end."""

@@ -31,6 +31,8 @@ START_S = 30.0
 """For the making of the box, on a machine that is busy."""
 END_S = 10.0
 """For its death."""
+AGAIN_S = 0.5
+"""Until the makers of a box are killed too, which otherwise end after it."""
 LOOK_S = 0.05
 """Between two looks at the memory of the box."""
 _NO_FILES: Mapping[str, str] = MappingProxyType({})
@@ -64,6 +66,7 @@ async def run(
         stack.callback(os.close, lifeline)
         process = _start(isolation, limits, (spec.fileno(), status_inside, lifeline_inside))
         stack.enter_context(process)
+        stack.callback(process.kill)  # of no effect on what has ended; else its end would be waited for
         return await _Box(process, isolation, limits, clock).run(status, stdin)
 
 
@@ -179,9 +182,12 @@ class _Box:
         until = self._clock() + END_S
         while self._process.poll() is None and self._clock() < until:
             try:
-                await is_readable(self._watched, END_S)
+                await is_readable(self._watched, END_S if self._isolation == "none" else AGAIN_S)
             except asyncio.CancelledError as error:
                 cancelled = error
+            if self._isolation != "none" and self._process.poll() is None:
+                # Process 1 died before its maker was ready to hear of it: all that makes the box goes too.
+                os.killpg(self._process.pid, signal.SIGKILL)
         os.close(self._watched)
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["children_of", "held_by_tree"]
@@ -12,12 +14,17 @@ _OWN = ("RssAnon:", "RssShmem:")
 
 
 def children_of(process: int) -> list[int]:
-    """The processes that one has started and that are still there."""
+    """The processes that one has started, in whichever of its threads, and that are still there."""
+    found: list[int] = []
     try:
-        words = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
+        threads = os.listdir(f"/proc/{process}/task")
     except OSError:
-        return []
-    return [int(word) for word in words]
+        return found
+    for thread in threads:
+        with suppress(OSError):
+            words = Path(f"/proc/{process}/task/{thread}/children").read_text(encoding="ascii").split()
+            found += map(int, words)
+    return found
 
 
 def held_by_tree(process: int, limit: int) -> int:
@@ -29,8 +36,9 @@ def held_by_tree(process: int, limit: int) -> int:
     held = sum(_field(one, "status", _OWN) for one in tree)
     if held <= limit:
         return held
-    shared_once = sum(_field(one, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) for one in tree)
-    return shared_once or held
+    # What does not let itself be looked into so far counts in full: a program can choose that.
+    shares = ("Pss_Anon:", "Pss_Shmem:")
+    return sum(_field(one, "smaps_rollup", shares) or _field(one, "status", _OWN) for one in tree)
 
 
 def _tree(process: int) -> list[int]:
