@@ -33,6 +33,7 @@ from pathlib import Path
 import genai_prices, httpx, openai, tenacity
 from tiered_eval import RunConfig, evaluate
 from tiered_eval.calls.attempts import Attempts
+from tiered_eval.cli.app import run_app
 from tiered_eval.ledger import book, files, writer
 from tiered_eval.pacing import RateGate, SharedAllowance
 from tiered_eval.providers.openai_batch import OpenAIBatches
@@ -123,8 +124,12 @@ def live(options):
         trace = open(options["trace"], "w")
     code = 1
     try:
-        asyncio.run(main(options))
-        code = 0
+        if options["command"]:
+            os.chdir(options["folder"])
+            code = run_app(options["command"])
+        else:
+            asyncio.run(main(options))
+            code = 0
     except BaseException:
         import traceback
         traceback.print_exc()
@@ -174,6 +179,10 @@ class Run:
         if not self.code.done():
             os.kill(pid, number)
 
+    def words(self) -> str:
+        """What it said on both streams."""
+        return "".join(path.read_text(encoding="utf-8") for path in (self._out, self._err) if path.exists())
+
     async def result(self) -> dict[str, Any] | None:
         """What it found out; None where it was killed."""
         code = await asyncio.wait_for(asyncio.shield(self.code), 60)
@@ -218,12 +227,22 @@ class Nursery:
             "suite": "desk",
             "cases": [0, 1],
             "config": {},
+            "command": [],
             **more,
         }
         assert self._zygote.stdin is not None
         self._zygote.stdin.write(json.dumps(options).encode() + b"\n")
         self._zygote.stdin.flush()
         return run
+
+    async def command(
+        self, folder: Path, *arguments: str, environment: dict[str, str], **more: Any
+    ) -> tuple[int, str]:
+        """``tiered-eval`` with these arguments in a folder: its exit code, and what it said on both streams."""
+        run = await self.start(
+            home=folder, folder=str(folder), command=list(arguments), environment=environment, **more
+        )
+        return await asyncio.wait_for(asyncio.shield(run.code), 60), run.words()
 
     async def run(self, **options: Any) -> dict[str, Any] | None:
         """One run to its end; None where it was killed."""

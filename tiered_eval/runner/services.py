@@ -263,8 +263,9 @@ async def open_services(
         ),
     )
     await gateway.check_models([model for stage in config.stages for model in stage.voices])
-    if config.stages and config.mode != "replay" and (config.home / "ledger.db").exists():
-        # A ledger that cannot be trusted ends the run before its first check, not call by call.
+    was_used = any((config.home / name).exists() for name in ("ledger.db", "ledger.id"))
+    if config.stages and config.mode != "replay" and was_used:
+        # A ledger that cannot be trusted, or is gone, ends the run before its first check, not call by call.
         await gateway.ledger()
     chain, keyless = _with_keys(config, settings)
     return LiveServices(
