@@ -150,7 +150,7 @@ async def run(home: Path, way: Way, **options: Any) -> Report:
         embedder="none",
         home=home,
         gate="partial>=0",
-        request_timeout_s=2.0,
+        request_timeout_s=3.0,
         concurrency=64,
         **{**way.options, **options},
     )
@@ -209,7 +209,6 @@ async def test_half_the_money_is_used_and_not_passed(
     ):
         record_property(figure, value)
     assert shown > 0
-    assert most_open > (16 if name == "alone" else 0)
     assert totals.settled <= billed <= totals.settled + totals.unknown <= cap
     assert totals.reserved == 0
     assert report.leftovers["budget"] > 0
