@@ -54,6 +54,8 @@ ANOTHER = [
     ("paid", "The invoice has yet to be paid.", "to come"),
     ("paid", "A prepaid card was used.", "inside a word"),
     ("INV-2031", "INV-2032 supersedes INV-2031.", "replaced"),
+    ("TK-305", "TK-305 has been merged into TK-310.", "merged into another"),
+    ("delete_user", "delete_user was deliberately not called.", "denied behind an adverb"),
     ("INV-2031", "I found nothing under INV-2031.", "nothing found"),
     ("v2.1", "It runs v2.1.3.", "a longer version"),
     ("v2.1", "It runs v2.10.", "another version"),

@@ -19,6 +19,7 @@ CHANGE_SIGNS = (
     "currently replace replaces replaced replacing supersede supersedes superseded cut reduced raised lowered increased shortened "
     "lengthened extended changed promise promises promised pledge pledged says claims quotes estimates would place once since dropped scrapped abolished withdrawn turned had said thought guessed assumed claimed estimated "
     "ask asks asked asking want wants wanted propose proposes proposed proposal request requests requested demand demands "
+    "rival rivals competitor competitors others elsewhere first wrongly could might merged renamed retired "
     "demanded seek seeks sought hope hoped aim aims aimed target targets goal draft will times"
 ).split()
 """Words without one of which a text tells of no change."""
@@ -37,6 +38,8 @@ _MOVES = re.compile(
 _PAST_BEFORE = re.compile(
     r"\b(?:previously|formerly|originally|initially|used\s+to\s+(?:be|have|cost|take|run)|once\s+(?:was|were|had))\b"
     r"(?!\s(?:known|called|named)),?[^.,;!?)]{0,32}(?<!\bin\s)$"
+    r"|\b(?:previous|former|old|prior|earlier)\s+\w+\s+(?:gave|had|allowed|offered|was|were|cost|set|named|listed|granted|took)\b"
+    r"[^.,;!?]{0,24}$"
     r"|\bonce\s+"
     + _OPENING
     + r"|(?<!-)(?<!-\s)\b(?:previous|former|old|prior|earlier)\s+(?:[\w-]+\s+(?:of|was|were|at)\s+)?"
@@ -59,7 +62,7 @@ _REPLACES = re.compile(
 _IS_REPLACED = re.compile(
     r"[\"'`)*]*(?:[\s-][a-z]+){0,2}\s(?:was|were|is|are|(?:has|have|had|will|would)(?:\s+been|\s+be)?|being|got)\s(?:\w+ly\s)?"
     r"(?:replaced|superseded|cut|reduced|raised|lowered|increased|shortened|lengthened|extended|changed|dropped|scrapped|abolished"
-    r"|withdrawn|turned\s+down|renamed|retired)\b(?!\s+(?:by\s+hand|on|at|in)\b)"
+    r"|withdrawn|turned\s+down|renamed|retired|merged)\b(?!\s+(?:by\s+hand|on|at|in)\b)"
 )
 _WISHED = re.compile(
     r"\b(?:ask(?:s|ed|ing)?\s+for|want(?:s|ed)?|propos(?:e|es|ed|ing)|proposal\s+(?:of|for)|request(?:s|ed|ing)?(?:\s+(?:for|of))?"
@@ -70,10 +73,15 @@ _GUESSED = re.compile(
     r"\b(?:sa(?:id|ys)|thought|guessed|assumed|claim(?:s|ed)|quotes?|estimate[sd])\s+(?:it\s+(?:was|is)\s+)?"
     + _OPENING
 )
-_CONTRADICTED = re.compile(
-    r"[^.!?\n]{0,16}[,;]?\s+(?:but|however|although|though|whereas|while|yet)\b|[^.!?\n]{0,16};"
+_FIRST_THOUGHT = re.compile(
+    r"\b(?:first|initially|wrongly|once)\s+(?:thought|believed|assumed|said|guessed)\b[^.;!?]{0,24}$"
 )
-_WOULD = re.compile(r"\bwould\b[^.;!?\n]*$")
+_OF_OTHERS = re.compile(r"\b(?:rivals?|competitors?|others|elsewhere)\b[^.;,!?]{0,32}$")
+_WOULD_BEHIND = re.compile(r"[\"'`)*]*(?:\s\w+)?\s(?:would|could|might)\s(?:be|have|mean|take|cost)\b")
+_CONTRADICTED = re.compile(
+    r"[^.!?\n]{0,24}[,;]?\s+(?:but|however|although|though|whereas|while|yet)\b|[^.!?\n]{0,16};"
+)
+_WOULD = re.compile(r"\b(?:would|could|might)\b[^.;!?\n]*$")
 _WILL = re.compile(r"\bwill\b[^.;!?\n]*$")
 _IF = re.compile(r"[^.;!?\n]{0,16}\s(?:if|provided|unless|once)\b")
 
@@ -104,6 +112,12 @@ def _past(before: str, after: str) -> str | None:
 def _not_meant(before: str, after: str) -> str | None:
     if _WISHED.search(before):
         return "only wished for"
+    if _FIRST_THOUGHT.search(before):
+        return "only thought at first"
+    if _OF_OTHERS.search(before):
+        return "said of others"
+    if _WOULD_BEHIND.match(after):
+        return "only supposed"
     if _CONTRADICTED.match(after) and (_GUESSED.search(before) or _WOULD.search(before)):
         return "set against something else"
     if _WILL.search(before) and _IF.match(after):

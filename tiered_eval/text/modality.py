@@ -29,7 +29,7 @@ _WEAKENERS = frozenset(
     prevent prevented stop stopped forget forgot threaten threatened attempt attempted try tried want wanted hope hoped
     wish wished plan planned think thought believe believed claim claimed doubt doubted expect expected
     cease quit abandon neglect miss postpone delay consider contemplate oppose resist halt suspend cancel forbid predict allege
-    speculate suspect intend propose
+    speculate suspect intend propose sometimes occasionally
     """.split()
 )
 """Before a statement they take its truth away, or leave it open."""

@@ -22,6 +22,7 @@ _PHRASE = 4
 _UNIVERSAL = frozenset("all every each both".split())
 _POSTPOSED = frozenset("of with without who that whose from under over on in at aged".split())
 """Behind a subject they tell which ones."""
+_AGED = frozenset("under over aged without".split())
 _RULE_TOKENS = 3
 _MODALS = frozenset("may must can shall should need are".split())
 _ADVERBS = frozenset(
@@ -50,6 +51,8 @@ def fewer(claim: Passage, place: Passage, first: int, last: int) -> str | None:
         if is_share and place.stems[before] not in claim.counts:
             return f'"{word}" of "{subject.word}"'
         if word not in _JOINS:
+            if _is_only_kind(claim, place, before):
+                return f'only "{word}" {subject.word}'
             break
     if (ones := _which_of_all(claim, place, at)) is not None:
         return f'"{subject.word}" only "{ones}"'
@@ -57,7 +60,15 @@ def fewer(claim: Passage, place: Passage, first: int, last: int) -> str | None:
         return None
     if (kind := _kind(claim, place, at)) is not None:
         return f'only "{kind}" {subject.word}'
-    return None
+    following = place.tokens[at + 1].word if at + 1 < len(place.tokens) else ""
+    is_told = following in _AGED and following not in claim.counts
+    return f'only {subject.word} "{following}"' if is_told else None
+
+
+def _is_only_kind(claim: Passage, place: Passage, adjective: int) -> bool:
+    """ "Only the larger filter" for "the filter": an "only" before an adjective that the claim does not have."""
+    words = [token.word for token in place.tokens[max(0, adjective - 2) : adjective]]
+    return "only" in words and place.stems[adjective] not in claim.counts and "only" not in claim.counts
 
 
 def _which_of_all(claim: Passage, place: Passage, at: int) -> str | None:

@@ -49,11 +49,13 @@ _LONG_LIST = 20
 _LAST_MARK = 1000
 _LIST_REACH = 2_000
 """Characters around an item of a list in which the one before or behind it is looked for."""
-_NAMED = frozenset("room seat gate platform bus tram flight route highway no. nr.".split())
+_NAMED = frozenset("error code status room seat gate platform bus tram flight route highway no. nr.".split())
 _SHORT_NAME = 3
 """Characters; a longer number behind such a word is an identifier, and meant when it is asked for."""
 _MARK_AFTER = re.compile(r"[.)][ \t]+\S")
 _WHOLE_BEFORE = re.compile(r"\d(?:\s[a-z]+)?\s(?:out\s)?of\s(?:the\s|all\s|its\s|our\s|their\s)?[$€£]?$")
+_RANGE_BEFORE = re.compile(r"\d-\s+to\s[$€£]?$")
+""" "A 30- to 60-day window": the hyphen keeps the two apart for the reader of ranges."""
 _BY_BEFORE = re.compile(
     r"\b(?:increas|rais|rose|ris|f[ae]ll|drop|decreas|gr[eo]w|reduc|cut|extend|shorten|lengthen|delay|postpon|declin|expand|shr[aiu]nk"
     r"|lower|climb|jump|miss|exceed|beat)\w*\s(?:\w+\s){0,3}?by\s(?:another\s|a\sfurther\s|about\s|some\s)?[$€£]?$"
@@ -65,7 +67,7 @@ _COMPARATIVES = (
     "bigger smaller larger wider deeper cheaper dearer above below"
 ).split()
 _DIFFERENCE_AFTER = re.compile(rf" (?:{'|'.join(_COMPARATIVES)})\s(?:\w+\s){{0,2}}?(?:than\b|the\b)")
-_SPEAKING_OF_KIND = frozenset("of the all its our their by another further about some".split())
+_SPEAKING_OF_KIND = frozenset("of the all its our their by another further about some every each to".split())
 _SPEAKING_BEHIND = frozenset(("per", "each", "every", "a", "an", *_COMPARATIVES))
 """The words beside an amount that are worth a closer look at its kind."""
 _PERIOD = (
@@ -128,6 +130,10 @@ def _doubt_of_kind(claim: Claim, found: Reading, before: str, after: str, *, has
         return "a name, not a count"
     if word in _SPEAKING_OF_KIND:
         lower = before.lower()
+        if word in ("every", "each") and has_unit and not _RATE.search(claim.text.lower()):
+            return "a rate"
+        if word == "to" and _RANGE_BEFORE.search(lower):
+            return "the end of a range"
         if _WHOLE_BEFORE.search(lower):
             return "the whole that a part is taken of"
         if has_unit and _BY_BEFORE.search(lower):

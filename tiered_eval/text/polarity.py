@@ -55,7 +55,7 @@ _COPULA = re.compile(r"\b(?:is|was|are|were)\b")
 _VERBAL = re.compile(r"[a-z]+n't|not|never|cannot|no\s+longer|(?:fail\w*|unable|refus\w+)\s+to")
 _BETWEEN = re.compile(
     r"[\s\"'”’)\]*_`]*(?:[:(–—-]\s*)?(?:(?:is|was|are|were|be|been|being|has|have|had|does|do|did|can|could|will|would"
-    r"|should|may|might|must|also|still|actually|currently|probably|definitely|certainly|therefore|considered|a|an|the|common)\s+)*"
+    r"|should|may|might|must|also|still|[a-z]{3,12}ly|therefore|considered|a|an|the|common)\s+)*"
 )
 """All that may stand between a match and the words that deny it from behind."""
 
