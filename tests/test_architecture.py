@@ -72,6 +72,7 @@ ENDS_OF_THE_UNFORESEEN = {
     "tiered_eval.mutate.tries",
     "tiered_eval.runner.evaluator",
     "tiered_eval.runner.planning",
+    "tiered_eval.scorers.hooks",
     "tiered_eval.scorers.strays",
 }
 """Modules with a broad ``except``; CONTRIBUTING.md says why each of them."""

@@ -17,6 +17,9 @@ from tiered_eval.errors import SuiteError
 from tiered_eval.keys import recording_key
 from tiered_eval.mutate import mutate_suite
 from tiered_eval.people import item_of, verdicts_for
+from tiered_eval.people.asking import items_of_suite
+from tiered_eval.people.items import item_from_json, item_to_json
+from tiered_eval.people.labels import label_rows
 from tiered_eval.people.store import Judgement, PeopleStore
 from tiered_eval.profiles import load_profile
 from tiered_eval.records import Outcome
@@ -420,6 +423,42 @@ def test_people_see_the_response_as_it_came_and_their_verdict_counts(tmp_path: P
     assert report.counts.passed == 1
     assert isinstance(glanced, Verdict)
     assert glanced.state == "pass"
+
+
+def test_a_label_carries_the_text_that_the_checks_look_at(tmp_path: Path):
+    """Calibration scores checks on it, and in a run no check sees anything else."""
+    text = "post_process: shout\ncases:\n  - {id: a, response: please, expect: [must-contain: kind]}\n"
+    [item] = items_of_suite(load_suite(write(tmp_path, text), allow_code=True))
+    store = PeopleStore(tmp_path / "home")
+    store.add_items([item_from_json(item_to_json(item))])
+    store.add([Judgement(id=item.id, verdict="pass", by="me")])
+
+    [row] = label_rows(store)
+
+    assert (item.response, row["response"]) == ("please", "PLEASE")
+
+
+def test_a_label_follows_a_hook_that_was_changed(tmp_path: Path):
+    """The same question, asked again behind another hook, is about another text."""
+    text = "post_process: HOOK\ncases:\n  - {id: a, response: please, expect: [must-contain: kind]}\n"
+    store = PeopleStore(tmp_path / "home")
+    for hook in ("shout", "none", "shout", "strip_thoughts"):
+        path = write(tmp_path, text.replace("HOOK", hook))
+        [item] = items_of_suite(load_suite(path, allow_code=True))
+        store.add_items([item])
+        store.add([Judgement(id=item.id, verdict="pass", by="me")])
+
+    [row] = label_rows(store)
+
+    assert row["response"] == "please"
+
+
+@pytest.mark.parametrize("hook", ["all_is_well", "broken"])
+def test_people_are_not_asked_where_a_hook_decides_or_fails(tmp_path: Path, hook: str):
+    """Nothing would come of what they say."""
+    text = f"post_process: {hook}\ncases:\n  - {{id: a, response: please, expect: [must-contain: kind]}}\n"
+
+    assert not list(items_of_suite(load_suite(write(tmp_path, text), allow_code=True)))
 
 
 class CoversEverything:

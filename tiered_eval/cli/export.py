@@ -59,6 +59,7 @@ def export(
     items, store = items_from(run, suite, home, allow_code=allow_code, sample=sample, seed=seed)
     asked = items if again else unanswered(items, store)
     if not asked:
+        store.add_items(items)  # the text that the checks look at may be another by now
         complain(
             f"nothing to ask: {plural(len(items), 'item')}, all judged"
             if items
@@ -66,7 +67,7 @@ def export(
         )
         return 0
     pieces = sheet_text(asked, path)
-    store.add_items(asked)
+    store.add_items(items)
     _write(path, pieces)
     say(f"{plural(len(asked), 'item')} in {path}; fill in `verdict` and run: tiered-eval import {path}")
     return 0

@@ -13,11 +13,12 @@ from functools import partial
 
 from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.errors import Problem
-from tiered_eval.mutate.tries import Passed, Trial, find_shown
+from tiered_eval.mutate.tries import Passed, Trial
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, Expectation, Suite
 from tiered_eval.runner.checks import Checker
 from tiered_eval.scorers import load_scorer
+from tiered_eval.scorers.hooks import find_shown
 from tiered_eval.text.subject import Subject
 
 __all__ = ["BROKEN", "RULE", "Mutation", "mutate_suite"]

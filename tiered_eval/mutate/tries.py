@@ -20,11 +20,10 @@ from tiered_eval.mutate.mutants import Mutant
 from tiered_eval.mutate.statements import as_text, outright, traps_said
 from tiered_eval.records import Case, Expectation, Verdict
 from tiered_eval.runner.checks import Checker
-from tiered_eval.runner.hooks import processed
 from tiered_eval.text.sentences import split_sentences
 from tiered_eval.text.subject import Subject
 
-__all__ = ["Passed", "Trial", "find_shown"]
+__all__ = ["Passed", "Trial"]
 
 LONGEST_RESPONSE = 20_000
 """Characters of a response that are spoilt as a whole; each of its mutants is read anew."""
@@ -51,15 +50,6 @@ class _Base(NamedTuple):
     start: int
     end: int
     scorer: str
-
-
-def find_shown(expectation: Expectation, subject: Subject) -> Case | None:
-    """The case as its checks see it, behind a hook; None where the hook decides or fails, so that there is nothing to try."""
-    try:
-        shown = processed(expectation, subject)
-    except (Exception, SystemExit):  # noqa: BLE001  # whatever the user's hook does: a run says why
-        return None
-    return shown.case if isinstance(shown, Subject) else None
 
 
 class Trial:

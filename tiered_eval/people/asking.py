@@ -14,6 +14,8 @@ from tiered_eval.people.items import Item, item_of
 from tiered_eval.people.pending import PENDING_FILE, read_pending
 from tiered_eval.people.store import PeopleStore
 from tiered_eval.records import Suite
+from tiered_eval.scorers.hooks import find_shown
+from tiered_eval.text.subject import Subject
 
 __all__ = ["items_of_run", "items_of_suite", "sampled", "unanswered"]
 
@@ -28,10 +30,12 @@ def items_of_run(folder: Path) -> list[Item]:
 
 
 def items_of_suite(suite: Suite) -> Iterator[Item]:
-    """Every expectation of a suite, each question once."""
+    """Every expectation of a suite, each question once; where a hook decides, nobody's verdict would count."""
     seen: set[str] = set()
     for case in suite.cases:
         for expectation in case.expectations:
+            if expectation.hooks is not None and find_shown(expectation, Subject(case)) is None:
+                continue
             item = item_of(case, expectation)
             if item.id not in seen:
                 seen.add(item.id)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tiered_eval.records import Case, Expectation
+from tiered_eval.scorers.hooks import find_shown
+from tiered_eval.text.subject import Subject
 
 __all__ = ["Item", "claim_text", "item_from_json", "item_id", "item_of", "item_to_json"]
 
@@ -42,10 +44,13 @@ class Item:
     """Structured parts of the response."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Those of the expectation that belong to the claim, such as ``unit``."""
+    checked: str | None = None
+    """The text that the checks look at, where a ``post_process`` made another of the response."""
 
 
 def item_of(case: Case, expectation: Expectation) -> Item:
-    """What a person would be asked about one expectation of a case."""
+    """What a person would be asked about one expectation of a case: the response as it came."""
+    shown = None if expectation.hooks is None else find_shown(expectation, Subject(case))
     return Item(
         id=item_id(case, expectation),
         case_id=case.id,
@@ -58,6 +63,7 @@ def item_of(case: Case, expectation: Expectation) -> Item:
         match=expectation.match,
         fields=case.fields,
         options=_claimed(expectation),
+        checked=None if shown is None or shown.response == case.response else shown.response,
     )
 
 
@@ -109,6 +115,8 @@ def item_to_json(item: Item) -> dict[str, Any]:
         data["fields"] = _jsonable(item.fields)
     if item.options:
         data["options"] = _jsonable(item.options)
+    if item.checked is not None:
+        data["checked"] = item.checked
     return data
 
 
@@ -126,6 +134,7 @@ def item_from_json(data: Mapping[str, Any]) -> Item:
         match=data.get("match", "all"),
         fields=data.get("fields", {}),
         options=data.get("options", {}),
+        checked=data.get("checked"),
     )
 
 

@@ -1,7 +1,8 @@
 """Verdicts of people as labels, which calibration learns thresholds from.
 
 The one idea: one line for each item with a verdict, in the order in which it was asked, with the response and the
-claim beside it, so a label can be scored again by any check.
+claim beside it, so a label can be scored again by any check. People judge the response as it came; where a ``post_process``
+stands before the checks, the label carries the text that the checks look at, since it is they that are measured by it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _row(item: Item, judgements: list[Judgement]) -> dict[str, Any]:
         row["human_2"] = judgements[1].verdict == met
     if item.input is not None:
         row["question"] = item.input
-    row["response"] = item.response
+    row["response"] = item.response if item.checked is None else item.checked
     row["expected"] = given.get("values", [])
     row["match"] = item.match
     for name in ("fields", "options"):

@@ -62,13 +62,15 @@ class PeopleStore:
         return found
 
     def add_items(self, items: Iterable[Item]) -> None:
-        """Remember what is being asked; what is known already is not written again.
+        """Remember what is being asked; what is known already is not written again, unless the checks now see another text.
 
         Raises:
             ConfigError: the home cannot be written.
         """
         known = self.items()
-        new = {item.id: item for item in items if item.id not in known}
+        new = {
+            item.id: item for item in items if item.id not in known or item.checked != known[item.id].checked
+        }
         add_lines(self.items_path, [item_to_json(item) for item in new.values()])
 
     def judgements(self) -> dict[tuple[str, str], Judgement]:

@@ -21,10 +21,10 @@ from tiered_eval.records.making import maker
 from tiered_eval.router import Route, RouteStep, route
 from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.early import EarlyRoute
-from tiered_eval.runner.hooks import HookStep, ask_first, processed
 from tiered_eval.runner.opened import Leftover, OpenExpectation, paid
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import AskingScorer, Scorer, Services
+from tiered_eval.scorers.hooks import HookStep, ask_first, processed
 from tiered_eval.scorers.time_limits import LeftS, no_end
 from tiered_eval.text.subject import Subject
 

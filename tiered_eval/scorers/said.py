@@ -3,7 +3,7 @@
 The one idea: there is one reader for functions, classes, batches and hooks, and it believes nothing by halves. What is no
 answer (None, NaN, a score of 1.2, a word that is no state, a key that nobody knows) is an error and never a fail.
 
-Used by :mod:`tiered_eval.scorers.custom`, ``python_function`` and the runner's hooks.
+Used by :mod:`tiered_eval.scorers.custom`, ``python_function`` and :mod:`tiered_eval.scorers.hooks`.
 """
 
 from __future__ import annotations

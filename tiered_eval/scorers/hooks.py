@@ -26,7 +26,7 @@ from tiered_eval.scorers.strays import close, guarded
 from tiered_eval.scorers.time_limits import LeftS, TimeLimit, no_end
 from tiered_eval.text.subject import Subject
 
-__all__ = ["HookStep", "ask_first", "processed"]
+__all__ = ["HookStep", "ask_first", "find_shown", "processed"]
 
 TIME_LIMIT_S = 60.0
 """An async ``pre_judge`` may take so long."""
@@ -56,6 +56,15 @@ def processed(expectation: Expectation, subject: Subject) -> Subject | Outcome:
         return subject
     # A view, so that all expectations of a case that share a hook share the text and what is computed from it.
     return subject.view(_Processed(hook, subject.case))
+
+
+def find_shown(expectation: Expectation, subject: Subject) -> Case | None:
+    """The case as its checks see it, behind a hook; None where the hook decides or fails, so that no check sees it."""
+    try:
+        shown = processed(expectation, subject)
+    except Exception:  # noqa: BLE001  # whatever the user's hook does: a run says why
+        return None
+    return shown.case if isinstance(shown, Subject) else None
 
 
 async def ask_first(expectation: Expectation, subject: Subject, left_s: LeftS = no_end) -> Subject | Outcome:
