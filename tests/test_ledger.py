@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -594,6 +595,32 @@ def test_a_full_disk_stops_spending(home: Path):
         totals = opened.totals()
     assert totals.settled >= written
     assert totals.reserved == 0
+
+
+def replaced(path: Path) -> None:
+    path.rename(path.with_suffix(".old"))
+    shutil.copyfile(path.with_suffix(".old"), path)
+
+
+@pytest.mark.parametrize(
+    ("name", "harm"),
+    [
+        ("ledger.db", Path.unlink),
+        ("ledger.db-wal", Path.unlink),
+        ("ledger.db", replaced),
+        ("", shutil.rmtree),
+    ],
+    ids=["ledger", "log", "exchanged", "home"],
+)
+async def test_a_ledger_that_is_taken_away_while_it_is_open_stops_spending(home: Path, name: str, harm):
+    """What would be written to a file that nobody finds again is not spent: an error, for good."""
+    with Ledger.open(home) as opened:
+        await settled(opened, "before")
+        harm(home / name)
+
+        for key in ("first", "second"):
+            with pytest.raises(LedgerError, match=r"was taken away|cannot be written"):
+                await opened.claim(make_claim(key))
 
 
 CLAIM_AND_DIE = """

@@ -4,12 +4,14 @@ The one idea: a commit that survives power loss takes milliseconds, however much
 and the thread commits all that wait in one transaction. A change that was handed in is made even if whoever
 asked for it is cancelled, and changes are made in the order they were handed in.
 
-A write that fails ends all writing: what cannot be recorded must not be spent.
+A write that fails ends all writing: what cannot be recorded must not be spent. So does a file that is taken away or
+exchanged while it is open: what is written to it then is on no disk that anybody will look at.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import sqlite3
 import threading
@@ -45,6 +47,7 @@ class Writer:
         self._changes: queue.SimpleQueue[_Change | None] = queue.SimpleQueue()
         self._failure: LedgerError | None = None
         self._is_closed = False
+        self._files = _files_of(path)
         self._thread = threading.Thread(target=self._run, name="tiered-eval-ledger", daemon=True)
         self._thread.start()
 
@@ -114,6 +117,10 @@ class Writer:
 
     def _write(self, batch: list[_Change]) -> LedgerError | None:
         try:
+            if _files_of(self._path) != self._files:
+                return LedgerError(
+                    f"{self._path}: the ledger was taken away while it was in use; no more calls are made"
+                )
             self._connection.execute("BEGIN IMMEDIATE")
             for change in batch:
                 change.result = change.work(self._connection)
@@ -132,6 +139,16 @@ class Writer:
         except sqlite3.Error:
             # The file is beyond use, and the transaction ends with the connection.
             self._connection.close()
+
+
+def _files_of(path: Path) -> list[tuple[int, int]]:
+    """Which files stand at the names of the ledger and its log now; the log is there while anybody has it open.
+
+    Raises:
+        FileNotFoundError: one of them is gone.
+    """
+    found = (os.stat(name) for name in (path, f"{path}-wal"))
+    return [(status.st_dev, status.st_ino) for status in found]
 
 
 def _deliver(batch: list[_Change], failure: LedgerError | None) -> None:
