@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tiered_eval.scorers.code.comparing import Thing, agree, read_value
 from tiered_eval.scorers.code.forms import Call
-from tiered_eval.scorers.code.judging import _agree, _compared, _Object
+from tiered_eval.scorers.code.judging import _compared
 from tiered_eval.scorers.code.values import decode, encode
 from tiered_eval.text.json_values import Closeness
 
@@ -164,11 +165,11 @@ AGREE = [
 @pytest.mark.parametrize(("found", "wanted", "is_same", "why"), AGREE)
 def test_values_agree_as_json(found: Any, wanted: Any, is_same: bool, why: str):
     """What the code returned is compared with what JSON can say."""
-    assert _agree(found, wanted, EXACT) is is_same, why
+    assert agree(read_value(encode(found, dict)), wanted, EXACT) is is_same, why
 
 
 def test_an_object_equals_nothing():
     """It never left its process, and nobody asks it."""
-    thing = _Object({"kind": "Any"})
+    thing = Thing({"kind": "Any"})
 
-    assert not any(_agree(thing, wanted, EXACT) for wanted in (None, 0, "", [], {}, True, "Any"))
+    assert not any(agree(thing, wanted, EXACT) for wanted in (None, 0, "", [], {}, True, "Any"))

@@ -19,16 +19,14 @@ from types import TracebackType
 from typing import Any
 
 from tiered_eval.config import RunConfig
-from tiered_eval.errors import (
-    ConfigError,
-    CutShort,
-)
+from tiered_eval.errors import ConfigError, CutShort
 from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, CaseResult, Expectation, Match, Suite, Tier, Value, Verdict
 from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.checks import Checker, OpenExpectation, failed_check, failure_of, not_judged
 from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window, kept_for_writing_s
+from tiered_eval.runner.local_work import LocalWork
 from tiered_eval.runner.opened import PASSED_OVER
 from tiered_eval.runner.services import RunServices, open_services
 from tiered_eval.runner.turns import Order, Turns
@@ -90,6 +88,7 @@ class Evaluator:
         limit = self.config.max_time_s
         self._deadline = None if limit is None else clock() + limit - kept_for_writing_s(limit)
         self._stop: StopReason | None = None
+        self._local = LocalWork(self._left_s)
         self._owns_services = services is None
         self._workers: set[asyncio.Task[None]] = set()
         self._queues: dict[str, asyncio.Queue[Job]] = {}
@@ -253,8 +252,9 @@ class Evaluator:
         return opened.result()
 
     def stop(self, reason: StopReason) -> None:
-        """Begin nothing more: whatever has not begun becomes ``not-judged``. Calls in flight may still end."""
+        """Begin nothing more: whatever has not begun becomes ``not-judged``. Calls in flight may still end, work of this machine not."""
         self._stop = self._stop or reason
+        self._local.leave()
 
     async def note_audits(self) -> None:
         """Write down what the audits of the certificate came to, if there were any. May be called again."""
@@ -461,7 +461,9 @@ class Evaluator:
         services = services or self.services
         assert services is not None, "use the evaluator as an async context manager"
         try:
-            return await self._checker.ask(opened, services)
+            asked = self._checker.ask(opened, services)
+            is_local = getattr(self._checker.asking_scorer(opened), "is_local", False)
+            return await (self._local.on(asked) if is_local else asked)
         except CutShort as cut:
             # What the earlier stages of a judge had said stays in the trail, and is no verdict.
             told = opened.after(cut)

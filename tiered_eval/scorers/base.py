@@ -49,6 +49,7 @@ class AskingScorer(Protocol):
     """A check that has to wait: for an embedder, a judge, or code that runs elsewhere.
 
     One whose ``at_once`` is a number waits in a queue of its own, with so many workers; others wait with their tier.
+    One whose ``is_local`` is true costs nothing but time of this machine, and is cancelled where the run ends.
     """
 
     name: str

@@ -63,6 +63,7 @@ class CodeExec:
     name = "code-exec"
     tier: Tier = "exact"
     judges_whole = True
+    is_local = True
 
     def __init__(
         self, profile: Profile | None = None, *, nonce: Callable[[], str] = secrets.token_hex

@@ -25,6 +25,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
 
+from tiered_eval.scorers.code.reading import body_of_main, count_tests, is_pythons_own, is_runner, is_test
 from tiered_eval.scorers.code.serving import READY, SHOWN, Server
 from tiered_eval.scorers.code.standing_in import Gone, Link, Untestable
 from tiered_eval.scorers.code.values import to_line
@@ -32,11 +33,16 @@ from tiered_eval.scorers.code.values import to_line
 __all__ = ["main"]
 
 _NOT_DUMPABLE = (4, 0)
-_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_NAME = "tests"
+"""Of the module that the tests are."""
+_PREPARING = ("setUpModule", "setup_module")
 
 
 class _TimeUp(BaseException):
     """The time for all tests is used up."""
+
+    is_so = False
+    """Has it been raised, whoever caught it?"""
 
 
 class _Broken(BaseException):
@@ -50,17 +56,35 @@ class Tests:
         self._link = link
         self._tree = ast.parse(text)
         self._function = function
-        self._space: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
+        self._space: dict[str, Any] = {"__name__": _NAME, "__builtins__": builtins}
         self.results: list[dict[str, str]] = []
+        self._left = count_tests(self._tree, function)
 
-    def give(self, names: dict[str, dict[str, Any]]) -> None:
+    @property
+    def left(self) -> int:
+        """Tests that were not begun."""
+        return max(self._left, 0)
+
+    def take(self, loaded: dict[str, Any]) -> str:
+        """Take what the code says that it defines; why that cannot be, or nothing."""
+        try:
+            if "raised" in loaded:
+                return f"{loaded['raised']['name']}: {loaded['raised']['text']}"
+            self._give(loaded["names"])
+        except (Gone, _TimeUp):
+            raise
+        except BaseException as fault:  # noqa: BLE001  # nothing of the tests has run yet: it is the code's doing
+            return f"what it defines cannot be told: {type(fault).__name__}: {fault}"
+        return ""
+
+    def _give(self, names: dict[str, dict[str, Any]]) -> None:
         """Let the tests see what the code defines, but nothing that they would otherwise take from Python."""
         solution = types.ModuleType("solution")
         used = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
         for name, told in names.items():
             if name.startswith("__"):
                 continue
-            if told["kind"] == "module" and str(told["name"]).partition(".")[0] in sys.stdlib_module_names:
+            if told["kind"] == "module" and is_pythons_own(str(told["name"])):
                 with contextlib.suppress(ImportError):
                     self._space[name] = importlib.import_module(str(told["name"]))
                 continue
@@ -90,8 +114,13 @@ class Tests:
         for node in self._tree.body:
             self._statement(node)
         for name, value in list(self._space.items()):
+            if name in _PREPARING and isinstance(value, types.FunctionType):
+                self._test(name, value, is_kept=False)
+        for name, value in list(self._space.items()):
             if "unittest" in sys.modules and _is_test_case(value):
                 self._unit_tests(value)
+            elif isinstance(value, type) and value.__module__ == _NAME and name.startswith("Test"):
+                self._plain_tests(value)
             elif isinstance(value, types.FunctionType) and name.startswith("test"):
                 if _wants(value):
                     raise _Broken(f"the test {name} wants an argument, and fixtures are not known here")
@@ -111,17 +140,18 @@ class Tests:
         return check(self._space[self._function])
 
     def _statement(self, node: ast.stmt) -> None:
-        if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
-            if ".main(" not in ast.unparse(node):  # a runner of tests is not needed: they are found
-                for inner in node.body:
-                    self._statement(inner)
+        if is_runner(node):
+            return
+        if (body := body_of_main(node)) is not None:
+            for inner in body:
+                self._statement(inner)
             return
         name = ast.unparse(node)[:SHOWN]
         if isinstance(node, ast.Assert):
             self._test(name, lambda: self._assert(node))
             return
         code = compile(ast.Module([node], []), "<tests>", "exec")
-        self._test(name, lambda: exec(code, self._space), is_kept=_is_test(node))
+        self._test(name, lambda: exec(code, self._space), is_kept=is_test(node))
 
     def _assert(self, node: ast.Assert) -> None:
         """``assert``, and what was found instead where it compares."""
@@ -144,15 +174,41 @@ class Tests:
     def _unit_tests(self, kind: Any) -> None:
         from unittest import SkipTest, defaultTestLoader
 
-        for name in defaultTestLoader.getTestCaseNames(kind):
-            try:
+        try:
+            self._test(f"{kind.__name__}.setUpClass", kind.setUpClass, is_kept=False)
+            for name in defaultTestLoader.getTestCaseNames(kind):
                 self._test(f"{kind.__name__}.{name}", kind(name).debug)
-            except SkipTest as fault:
-                raise _Broken(f"the test {name} is skipped: {fault}") from None
+            kind.tearDownClass()
+            kind.doClassCleanups()
+        except SkipTest as fault:
+            raise _Broken(f"a test of {kind.__name__} is skipped: {fault}") from None
+
+    def _plain_tests(self, kind: Any) -> None:
+        """The methods of a class that is no TestCase, as pytest finds them."""
+        if hasattr(kind, "setup_class"):
+            self._test(f"{kind.__name__}.setup_class", kind.setup_class, is_kept=False)
+        for name in [name for name in dir(kind) if name.startswith("test")]:
+            self._test(f"{kind.__name__}.{name}", partial(self._plain_test, kind, name))
+
+    def _plain_test(self, kind: Any, name: str) -> Any:
+        tested = kind()
+        for prepares in ("setup_method", "setUp"):
+            if hasattr(tested, prepares):
+                method = getattr(tested, prepares)
+                method(*[getattr(tested, name)] * _wanted_by(method))
+        test = getattr(tested, name)
+        if _wanted_by(test) > 0:
+            raise _Broken(f"the test {name} wants an argument, and fixtures are not known here")
+        try:
+            return test()
+        finally:
+            if hasattr(tested, "teardown_method"):
+                tested.teardown_method(*[test] * _wanted_by(tested.teardown_method))
 
     def _test(self, name: str, run: Callable[[], Any], *, is_kept: bool = True) -> None:
         """Run one; preparations are only told of when they go wrong."""
-        self._link.has_objects = False
+        self._link.has_objects, self._link.failed_within, Untestable.last = False, None, None
+        self._left -= is_kept
         state, message = "passed", ""
         try:
             if isinstance(waits := run(), types.CoroutineType):
@@ -173,22 +229,27 @@ class Tests:
                 raise  # a test that skips itself
             is_ours = fault is not self._link.raised and self._link.has_objects  # a stand-in may not do all
             state, message = "untestable" if is_ours else "failed", f"{type(fault).__name__}: {fault}"
+        if state == "passed":
+            state, message = self._doubted(name)
         if is_kept or state != "passed":
             self.results.append({"name": name, "state": state, "message": message[:SHOWN]})
+
+    def _doubted(self, name: str) -> tuple[str, str]:
+        """Of a test that came to its end: did it catch what was not meant for it?"""
+        if self._link.is_gone or _TimeUp.is_so:
+            self.results.append({"name": name, "state": "failed", "message": ""})
+            raise Gone if self._link.is_gone else _TimeUp
+        if self._link.failed_within is not None:
+            return "failed", f"while it was called back: {self._link.failed_within}"
+        if Untestable.last is not None:
+            return "untestable", str(Untestable.last)
+        return "passed", ""
 
 
 def _is_test_case(value: object) -> bool:
     from unittest import TestCase
 
     return isinstance(value, type) and issubclass(value, TestCase)
-
-
-def _is_test(node: ast.stmt) -> bool:
-    """Does a statement that is no ``assert`` judge something, and not only prepare?"""
-    if isinstance(node, _DEFINING):
-        return False
-    is_call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-    return is_call or any(isinstance(inner, ast.Assert) for inner in ast.walk(node))
 
 
 def _wants(function: types.FunctionType) -> int:
@@ -200,6 +261,12 @@ def _wants(function: types.FunctionType) -> int:
         - len(function.__defaults__ or ())
         - len(function.__kwdefaults__ or ())
     )
+
+
+def _wanted_by(method: Any) -> int:
+    """The same of a method, beside the object that it is of."""
+    function = getattr(method, "__func__", None)
+    return _wants(method) if function is None else _wants(function) - 1
 
 
 def main(path: str) -> NoReturn:
@@ -218,10 +285,9 @@ def main(path: str) -> NoReturn:
     signal.setitimer(signal.ITIMER_REAL, job["seconds"], 0.5)  # again, for tests that catch everything
     try:
         loaded = link.exchange({"do": "load"})
-        if "raised" in loaded:
-            report["loading"] = f"{loaded['raised']['name']}: {loaded['raised']['text']}"
+        if why := tests.take(loaded):
+            report["loading"] = why
         else:
-            tests.give(loaded["names"])
             tests.run()
     except Gone:
         report["end"] = "gone"
@@ -231,7 +297,7 @@ def main(path: str) -> NoReturn:
         report["broken"] = f"{type(fault).__name__}: {fault}".removeprefix("_Broken: ")
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
     _kill_all_others(other)
-    results.write(to_line({**report, "results": tests.results}))
+    results.write(to_line({**report, "results": tests.results, "left": tests.left}))
     results.close()
     os._exit(0)
 
@@ -274,4 +340,5 @@ def _kill_all_others(other: int) -> None:
 
 
 def _time_is_up(*_: object) -> NoReturn:
+    _TimeUp.is_so = True
     raise _TimeUp

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tiered_eval.errors import ConfigError
+from tiered_eval.scorers.code.reading import never_run
 from tiered_eval.text.json_values import is_list
 
 __all__ = ["Assertions", "Call", "Calls", "Form", "Pair", "Pairs", "read_form"]
@@ -88,7 +89,7 @@ def read_form(expected: Any, options: Mapping[str, Any]) -> Form:
         raise ConfigError("the tests are neither Python assertions nor cases")
     if options.get("command") or str(options.get("language", "python")) != "python":
         raise ConfigError("assertions are Python; for another language give `cases` with stdin and stdout")
-    return Assertions(_checked("\n".join(texts)))
+    return Assertions(_checked("\n".join(texts), options.get("function")))
 
 
 def _cases(tests: Any, options: Mapping[str, Any]) -> Form:
@@ -144,7 +145,7 @@ def _check_keys(one: Mapping[str, Any], known: set[str], number: int) -> None:
         raise ConfigError(f"case {number} has no {unknown[0]}; it may have {', '.join(sorted(known))}")
 
 
-def _checked(text: str) -> str:
+def _checked(text: str, function: Any) -> str:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as fault:
@@ -155,4 +156,6 @@ def _checked(text: str) -> str:
     )
     if not has_test:
         raise ConfigError("the tests assert nothing")
+    if name := next(never_run(tree, function), None):
+        raise ConfigError(f"the tests never call {name}, so what it asserts would count as passed")
     return text

@@ -16,9 +16,10 @@ from typing import Any, Literal, TypeAlias
 
 from tiered_eval.errors import ConfigError, SandboxError
 from tiered_eval.sandbox import PYTHON, Isolation, Limits, Ran, run
+from tiered_eval.scorers.code.comparing import agree, read_value, shown
 from tiered_eval.scorers.code.forms import Assertions, Call, Calls, Form, Pair
-from tiered_eval.scorers.code.values import decode, encode
-from tiered_eval.text.json_values import Closeness, as_number, is_list
+from tiered_eval.scorers.code.values import encode
+from tiered_eval.text.json_values import Closeness
 
 __all__ = ["Job", "Tested", "run_tests"]
 
@@ -132,8 +133,8 @@ async def _run_calls(job: Job, calls: Sequence[Call]) -> list[Tested]:
         why = _raised(_told(answers[0])) if answers else _how_it_ended(ran, job.limits)
         return [Tested(str(call), "failed", f"the code could not be loaded: {why}") for call in calls]
     ended = _how_it_ended(ran, job.limits)
-    given = [*answers[1:], *[None] * len(calls)]
-    return [_compared(call, answer, ended, job.closeness) for call, answer in zip(calls, given, strict=False)]
+    given = {answer["of"]: answer for answer in reversed(answers) if isinstance(answer.get("of"), int)}
+    return [_compared(call, given.get(at), ended, job.closeness) for at, call in enumerate(calls)]
 
 
 def _compared(call: Call, answer: Mapping[str, Any] | None, ended: str, closeness: Closeness) -> Tested:
@@ -148,68 +149,14 @@ def _compared(call: Call, answer: Mapping[str, Any] | None, ended: str, closenes
             return Tested(name, "passed")
         return Tested(name, "failed", f"it raised {_raised(raised)}")
     try:
-        found = decode(answer["value"], _Object)
-        is_same = call.raises is None and _agree(found, call.expected, closeness)
+        found = read_value(answer["value"])
+        is_same = call.raises is None and agree(found, call.expected, closeness)
     except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
         return Tested(name, "failed", "what it returned cannot be read")
     if is_same:
         return Tested(name, "passed")
     wanted = f"{call.raises} to be raised" if call.raises is not None else repr(call.expected)
-    return Tested(name, "failed", f"it returned {_shown(found)}, expected {wanted:.{_SHOWN}}")
-
-
-def _shown(value: Any) -> str:
-    try:
-        return repr(value)[:_SHOWN]
-    except ValueError:  # Python writes no integer of more than 4,300 digits
-        return "a very long number"
-
-
-def _agree(found: Any, wanted: Any, closeness: Closeness) -> bool:
-    """Is what the code returned what JSON can say of it? Tuples are lists; sets have no order; a date is its text."""
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    number = as_number(found)
-    if number is not None:
-        expected = as_number(wanted)
-        return expected is not None and (found == wanted or closeness.allows(number, expected))
-    if isinstance(wanted, Mapping):
-        keys = {str(key): value for key, value in found.items()} if isinstance(found, Mapping) else None
-        return (
-            keys is not None
-            and keys.keys() == wanted.keys()
-            and len(keys) == len(found)
-            and all(_agree(keys[key], value, closeness) for key, value in wanted.items())
-        )
-    if is_list(wanted):
-        return _same_entries(found, wanted, closeness)
-    if isinstance(wanted, str) and hasattr(found, "isoformat"):
-        return bool(found.isoformat() == wanted)
-    return type(found) is type(wanted) and bool(found == wanted)
-
-
-def _same_entries(found: Any, wanted: Sequence[Any], closeness: Closeness) -> bool:
-    if not (isinstance(found, set | frozenset | range) or is_list(found)) or len(found) != len(wanted):
-        return False
-    if not isinstance(found, set | frozenset):
-        return all(_agree(one, other, closeness) for one, other in zip(found, wanted, strict=True))
-    left = list(found)
-    for other in wanted:
-        match = next((one for one in left if _agree(one, other, closeness)), left)
-        if match is left:
-            return False
-        left.remove(match)
-    return True
-
-
-class _Object:
-    """An object that has no JSON form: equal to nothing."""
-
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        self._kind = str(told.get("kind", "?"))[:_SHOWN]
-
-    def __repr__(self) -> str:
-        return f"<an object of class {self._kind}>"
+    return Tested(name, "failed", f"it returned {shown(found)[:_SHOWN]}, expected {wanted:.{_SHOWN}}")
 
 
 def _nothing_else(value: object) -> dict[str, Any]:
@@ -237,7 +184,7 @@ async def _run_assertions(job: Job, text: str, nonce: str) -> list[Tested]:
     if report["end"]:
         why = f"more than {seconds:g} s" if report["end"] == "time" else "the code ended its process"
         tested[-1:] = [replace(tested[-1], message=why)] if tested else []
-        tested.append(Tested("what follows", "failed", f"not run: {why}"))
+        tested += [Tested("what follows", "failed", f"not run: {why}")] * (report["left"] or not tested)
     if not tested:
         raise ConfigError("the tests assert nothing")
     return tested
@@ -263,7 +210,7 @@ def _programs() -> Mapping[str, str]:
     here = Path(__file__).parent
     parts = {
         f"{_PACKAGE}/{name}.py": (here / f"{name}.py").read_text(encoding="utf-8")
-        for name in ("values", "serving", "standing_in", "asserting")
+        for name in ("values", "serving", "standing_in", "reading", "asserting")
     }
     empty = ("lib/tiered_eval/__init__.py", "lib/tiered_eval/scorers/__init__.py", f"{_PACKAGE}/__init__.py")
     return {**dict.fromkeys(empty, ""), **parts}

@@ -90,16 +90,18 @@ class Server:
         try:
             given = [decode(one, self._resolve) for one in request.get("with", ())]
             named = {name: decode(one, self._resolve) for name, one in request.get("named", {}).items()}
-            before = [self._encode(one) if isinstance(one, _MUTABLE) else None for one in given]
+            handed = {**{str(at): one for at, one in enumerate(given)}, **named}
+            mutable = {at: one for at, one in handed.items() if isinstance(one, _MUTABLE)}
+            before = {at: self._encode(one) for at, one in mutable.items()}
             if request["do"] == "name":
                 value = getattr(self._module, given[0])
             else:
                 value = _DOES[request["do"]](*given, **named)
             answer: dict[str, Any] = {"value": self._encode(value)}
-            after = [self._encode(one) if isinstance(one, _MUTABLE) else None for one in given]
+            after = {at: self._encode(one) for at, one in mutable.items()}
         except BaseException as fault:  # noqa: BLE001  # whatever it is, it is the answer
             return {"raised": told(fault)}
-        changed = {at: new for at, (old, new) in enumerate(zip(before, after, strict=True)) if old != new}
+        changed = {at: new for at, new in after.items() if before[at] != new}
         return {**answer, "changed": changed} if changed else answer
 
     def serve(self) -> None:
@@ -187,8 +189,8 @@ def serve_calls(path: str) -> None:
     server._say(READY)
     loaded = server.load(path)
     server._say(loaded)
-    for line in lines if "names" in loaded else ():
-        server._say(_called(server, read_line(line)))
+    for number, line in enumerate(lines if "names" in loaded else ()):
+        server._say({**_called(server, read_line(line)), "of": number})
     answers.close()
     os._exit(0)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from tiered_eval.scorers.code.serving import SHOWN
 from tiered_eval.scorers.code.values import decode, encode, read_line, to_line
@@ -23,6 +23,13 @@ _JUDGING_NAMES = frozenset(
 
 class Untestable(BaseException):
     """The assertion would leave the verdict to the code that is tested. Past ``except Exception``, which tests may have."""
+
+    last: ClassVar[Untestable | None] = None
+    """The latest, for tests that catch everything."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        Untestable.last = self
 
 
 class Gone(BaseException):
@@ -42,6 +49,9 @@ class Link:
         """Has the present test been given a stand-in?"""
         self.raised: BaseException | None = None
         """What the code raised last."""
+        self.failed_within: AssertionError | None = None
+        """An assertion that failed while the code had called back: whether it lets that through is not its to say."""
+        self.is_gone = False
 
     def ask(self, do: str, *given: Any, **named: Any) -> Any:
         """What comes of it: a plain value or a stand-in; or what it raises is raised."""
@@ -54,9 +64,12 @@ class Link:
         )
         if "raised" in answer:
             self.raised = self._exception(answer["raised"])
+            if isinstance(self.raised, StopIteration) and do != "next":
+                raise Untestable("it raised StopIteration, which would end what the tests go through")
             raise self.raised
+        mine = {**{str(at): one for at, one in enumerate(given)}, **named}
         for at, new in answer.get("changed", {}).items():
-            _overwrite(given[int(at)], decode(new, self._resolve))
+            _overwrite(mine[at], decode(new, self._resolve))
         return decode(answer["value"], self._resolve)
 
     def exchange(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -71,12 +84,16 @@ class Link:
                 self._call_back(answer)
         except (BrokenPipeError, ValueError, RecursionError):
             pass
+        self.is_gone = True
         raise Gone
 
     def _call_back(self, asked: dict[str, Any]) -> None:
         try:
             given = [decode(one, self._resolve) for one in asked["with"]]
             said = {"returned": self._encode(self._functions[asked["back"]](*given))}
+        except AssertionError as fault:
+            self.failed_within = fault
+            said = {"failed": "an assertion of the tests failed"}
         except Exception as fault:  # noqa: BLE001  # it is the code's to see
             said = {"failed": f"{type(fault).__name__}: {fault}"[:SHOWN]}
         self._requests.write(to_line(said))

@@ -1,21 +1,30 @@
 """Finds the code in a response.
 
 The one idea: what stands in a fence is code, and what stands around it is talk. Several blocks of the language are one
-program, in their order, as a reader would paste them; a response without any fence is code as a whole, or has none.
+program, in their order, as a reader would paste them; a response without any fence is code as a whole, or has none, or
+mixes the two, which nobody should take apart by guessing.
+
+Responses are read line by line: a pattern over the whole would take for ever for a few hundred thousand backticks.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import textwrap
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 __all__ = ["Taken", "take_code"]
 
-_FENCE = re.compile(
-    r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<tag>[\w+#.-]*)[^\n]*\n(?P<code>.*?)(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
+_OPENING = re.compile(r"(?P<indent>[ \t]*)(?P<mark>`{3,}|~{3,})[ \t]*(?P<tag>[\w+#.-]*)")
+_STATEMENT = re.compile(r"[ \t]*(?:>>> )?(?:(?:async )?def|class|import|from|for|while|if|print|@)\b.*[:()]")
+_BEGINNING = re.compile(r"[ \t]*(?:>>> |(?:async )?def |class |import |from |@\w)")
+_MOST_PARSED = 200_000
+"""Characters of what is parsed here, in the loop that all others wait for; longer code is Python's own to refuse."""
+_MOST_ENDS = 50
+"""Places where code among prose may end, tried from the last on."""
 _NAMES = {
     "python": ("python", "py", "python3", "py3"),
     "javascript": ("javascript", "js", "node"),
@@ -42,7 +51,7 @@ class Taken:
 def take_code(text: str, language: str, blocks: str) -> Taken:
     """The code of ``text``: of its ``first``, its ``last`` or ``all`` of its blocks."""
     text = text.replace("\r\n", "\n")
-    found = [(match["tag"].lower(), _dedented(match)) for match in _FENCE.finditer(text)]
+    found = list(_blocks(text.split("\n")))
     names = _NAMES.get(language, (language,))
     of_language = [code for tag, code in found if tag in names] or [code for tag, code in found if not tag]
     of_language = [code for code in of_language if code.strip()]
@@ -61,37 +70,77 @@ def take_code(text: str, language: str, blocks: str) -> Taken:
     return Taken(joined)
 
 
+def _blocks(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Every block in a fence, with what its language is called; one that is cut off ends with the text."""
+    left = iter(lines)
+    for line in left:
+        opening = _OPENING.match(line)
+        if opening is None or (opening["mark"][0] == "`" and "`" in line[opening.end() :]):
+            continue  # code within a line has backticks on both sides
+        indent = len(opening["indent"])
+        inside = []
+        for inner in left:
+            if _is_closing(inner.strip(" \t"), opening["mark"]):
+                break
+            # A block inside a list is indented as a whole, its fence too.
+            inside.append(inner if inner[:indent].strip() else inner[indent:])
+        yield opening["tag"].lower(), "\n".join(inside).rstrip("\n") + "\n"
+
+
+def _is_closing(line: str, mark: str) -> bool:
+    return line.startswith(mark) and not line.strip("`~")
+
+
 def _whole(text: str, language: str) -> Taken:
-    """A response without a fence: code, if it reads as such."""
+    """A response without a fence."""
     if not text.strip():
         return Taken(None, "no code: the response is empty")
-    if language == "python" and not _has_statements(text):
+    if language != "python" or _has_statements(text):
+        return Taken(text)
+    dedented = textwrap.dedent(text)
+    if _has_statements(dedented):
+        return Taken(dedented)
+    lines = text.split("\n")
+    if not any(map(_STATEMENT.match, lines)):
         return Taken(None, "no code in the response")
-    return Taken(text)
+    if _has_code_within(lines):
+        return Taken(None, "code and prose, and no fence that tells where one begins", is_ambiguous=True)
+    return Taken(text)  # code with a mistake in it
 
 
 def _has_statements(text: str) -> bool:
-    """Is it Python, or Python with an error in it, rather than prose?"""
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return (
-            re.search(r"^(?:def|class|import|from|for|while|if|print)\b.*[:()]", text, re.MULTILINE)
-            is not None
-        )
-    return any(not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Name)) for node in body)
+    """Is it Python, and more than a word that could be a name?"""
+    tree = _parsed(text)
+    return tree is not None and any(
+        not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Name)) for node in tree.body
+    )
+
+
+def _has_code_within(lines: list[str]) -> bool:
+    """Does some of it read as code by itself?"""
+    begin = next((at for at, line in enumerate(lines) if _BEGINNING.match(line)), None)
+    if begin is None or sum(map(len, lines)) > _MOST_PARSED:
+        return False
+    if lines[begin].lstrip().startswith(">>> "):
+        return True
+    ends = [at for at in range(begin + 1, len(lines) + 1) if at == len(lines) or not lines[at].strip()]
+    return any(
+        _is_python(textwrap.dedent("\n".join(lines[begin:end]))) for end in ends[: -_MOST_ENDS - 1 : -1]
+    )
 
 
 def _is_python(code: str) -> bool:
+    return len(code) > _MOST_PARSED or _parsed(code) is not None
+
+
+def _parsed(code: str) -> ast.Module | None:
+    if len(code) > _MOST_PARSED:
+        return None
     try:
-        ast.parse(code)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # an odd escape in the code of a response is nothing to tell the user of
+            return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
-def _dedented(match: re.Match[str]) -> str:
-    """A block inside a list is indented as a whole, its fence too."""
-    indent = len(match[0]) - len(match[0].lstrip(" \t"))
-    lines = match["code"].splitlines()
-    return "\n".join(line[indent:] if not line[:indent].strip() else line for line in lines) + "\n"
+        return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -40,6 +40,7 @@ _MANY: dict[str, Callable[[list[Any]], Any]] = {
     "frozenset": frozenset,
     "range": lambda bounds: range(*bounds),
     "seconds": lambda parts: datetime.timedelta(*parts),
+    "dict": dict,
 }
 
 
@@ -82,8 +83,8 @@ def _as_text(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def decode(data: Any, resolve: Resolve) -> Any:
-    """The value of its JSON form.
+def decode(data: Any, resolve: Resolve, *, entries: Mapping[str, Callable[[list[Any]], Any]] = _MANY) -> Any:
+    """The value of its JSON form. ``entries`` are told apart by kind, and make what holds them.
 
     Raises:
         ValueError, TypeError, KeyError: it is none. Who sent it is not trusted.
@@ -93,11 +94,18 @@ def decode(data: Any, resolve: Resolve) -> Any:
     kind = data["is"]
     if kind in _SIMPLE:
         return _SIMPLE[kind](data["as"])
+    make = entries.get(kind) or _MANY.get(kind)
+    if make is None:
+        return resolve(data)
+    of = data["of"]
     if kind == "dict":
-        return {decode(key, resolve): decode(entry, resolve) for key, entry in data["of"]}
-    if kind in _MANY:
-        return _MANY[kind]([decode(entry, resolve) for entry in data["of"]])
-    return resolve(data)
+        return make(
+            [
+                (decode(key, resolve, entries=entries), decode(one, resolve, entries=entries))
+                for key, one in of
+            ]
+        )
+    return make([decode(one, resolve, entries=entries) for one in of])
 
 
 def _fraction(*parts: int) -> Any:
