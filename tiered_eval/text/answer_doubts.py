@@ -208,7 +208,7 @@ def contested(values: Sequence[str], question: str) -> str | None:
     if not 1 < len(values) <= _FEW or not _ASKS_FOR_ONE.search(question) or _ASKS_SEVERAL.search(question):
         return None
     words = [{token.stem for token in content(forms_of(value)[0])} for value in values if forms_of(value)]
-    if all(one.isdisjoint(other) for one, other in combinations(words, 2)):
+    if all(len(one & other) * 2 < min(len(one), len(other)) for one, other in combinations(words, 2)):
         return "the question asks for one thing, and the accepted answers are different ones"
     return None
 

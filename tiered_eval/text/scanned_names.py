@@ -23,12 +23,14 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _NAME_GLYPHS = 2
 _SHORT = 20
 """Glyphs of a literal that is a name and hardly more."""
+_LONG = 40
+"""Glyphs of a literal that is a line of a text; one letter in so many is as likely misread."""
 _VOWELS = frozenset("aeiouyäöüåøæ")
 
 
 def find_name_fault(reading: Reading, value: str) -> str | None:
     """Why a name of the literal may be another one; None where the scan shows the same, or is noisy elsewhere too."""
-    if reading.noise != 1.0:
+    if reading.noise != 1.0 or len(reading.costs) > _LONG:
         return None
     place = reading.costs.index(max(reading.costs))
     partner = reading.partners[place]
