@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import importlib
+import os
 import sys
 import threading
 import time
@@ -458,6 +459,21 @@ def test_a_file_that_was_edited_is_read_anew(tmp_path: Path):
 
 
 BOMB = "raise SystemExit('this file was imported')"
+
+
+def test_an_edit_counts_wherever_it_is_and_however_small(tmp_path: Path):
+    """Neither the size nor the time of a file need change, and a file may lie in a folder of the folder."""
+    code = {"a.py": "from .inner.words import WORD\nSCORERS = {'own': lambda response: WORD in response}\n"}
+    path = write(tmp_path / "s", "[own]", code, response="no")
+    inner = tmp_path / "s" / "scorers" / "inner"
+    inner.mkdir()
+    states = []
+    for word in ("no", "ye", "no"):
+        (inner / "words.py").write_text(f"WORD = {word!r}\n")
+        os.utime(inner / "words.py", (1, 1))
+        states.append(verdicts(path)[0].state)
+
+    assert states == ["pass", "fail", "pass"]
 
 
 def test_code_is_not_run_unless_it_is_allowed(tmp_path: Path):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiered_eval.cli.output import say
+from tiered_eval.cli.output import complain, say
 
 if TYPE_CHECKING:
     from tiered_eval.catalogue import Alias, OptionInfo, ScorerInfo
@@ -49,7 +49,8 @@ def scorers(suite: Path | None, allow_code: bool, as_json: bool) -> int:
 
     folder = suite if suite is None or suite.is_dir() else suite.parent
     catalogue = own_catalogue(SuiteCode(folder, allow_code=allow_code))
-    catalogue.read_everything()
+    for fault in catalogue.read_everything():
+        complain(f"left out: {fault}")
     found = list(catalogue)
     if as_json:
         say(json.dumps([_as_json(info) for info in found], indent=2))

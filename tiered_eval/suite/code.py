@@ -2,7 +2,7 @@
 
 The one idea: a suite may come from a stranger's pull request, and a CI job has keys, so nothing here is imported before
 its user has said that it may be. Each folder is a package of its own under a name that is made of its path and of its
-files' times, so that two suites may have files of one name, and a file that was edited is read anew.
+files' texts, so that two suites may have files of one name, and a file that was edited is read anew.
 
 Route: :mod:`tiered_eval.suite.own_scorers` and :mod:`tiered_eval.suite.hooks` ask for objects by name.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import importlib.machinery
 import importlib.util
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -119,7 +120,7 @@ class SuiteCode:
                     message=f"{FOLDER}/{path.name} leads out of the suite's folder",
                     fix="move it there, or pass --allow-outside (allow_outside=True)",
                 )
-        package = _package(self._folder, files)
+        package = _package(self._folder)
         writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         try:  # nothing is written into the suite's folder, so that no compiled file outlives an edit
             return {
@@ -136,14 +137,19 @@ def place_of(module: ModuleType) -> str:
     return f"{FOLDER}/{Path(module.__file__ or module.__name__).name}"
 
 
-def _package(folder: Path, files: list[Path]) -> str:
-    """The name of the package that the folder is, made where it is not yet known."""
+def _package(folder: Path) -> str:
+    """The name of the package that the folder is, made where it is not yet known.
+
+    Everything in it that may be imported counts, folders in it too, and by its text: an edit need not change size or time.
+    """
     digest = hashlib.blake2b(str(folder.resolve()).encode("utf-8", "surrogatepass"), digest_size=8)
-    for path in files:
-        status = path.stat()
-        digest.update(
-            f"\0{path.name}\0{status.st_mtime_ns}\0{status.st_size}".encode("utf-8", "surrogatepass")
-        )
+    for inner, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
+        for path in (Path(inner, name) for name in sorted(names) if name.endswith(".py")):
+            text = path.read_bytes() if path.is_file() else b""
+            place = str(path.relative_to(folder)).encode("utf-8", "surrogatepass")
+            digest.update(b"%d %s %d " % (len(place), place, len(text)))
+            digest.update(text)
     name = f"{_PACKAGE}{digest.hexdigest()}"
     if name not in sys.modules:
         spec = importlib.machinery.ModuleSpec(name, None, is_package=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tiered_eval.catalogue import (
     CATALOGUE,
@@ -28,16 +28,11 @@ from tiered_eval.catalogue.declaring import LONGEST_PATH, code_digest, declarati
 from tiered_eval.errors import ConfigError
 from tiered_eval.suite.code import FOLDER, SuiteCode, place_of
 from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES
+from tiered_eval.suite.installed import Installed, find_installed, load_point, place_of_point
 from tiered_eval.suite.problems import Unreadable
-from tiered_eval.suite.python_reader import import_foreign, is_python_name
+from tiered_eval.suite.python_reader import is_python_name
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-__all__ = ["GROUP", "OwnCatalogue", "installed_scorers", "own_catalogue"]
-
-GROUP = "tiered_eval.scorers"
-"""The entry points by which a package brings scorers: ``name = "module:function"``."""
+__all__ = ["OwnCatalogue", "own_catalogue"]
 
 MOST_FAULTS = 1000
 """Names that are remembered as nothing that may be had; a suite may hold a million of them."""
@@ -62,7 +57,7 @@ class OwnCatalogue(Catalogue):
         self.code = code
         self._reserved = _reserved(base)
         self._faults: dict[str, Missing] = {}
-        self._installed: dict[str, EntryPoint] | None = None
+        self._installed: Installed | None = None
         self._has_folder_read = False
         self._folder_fault: Missing | None = None
         if isinstance(base, OwnCatalogue):  # what was found there is in the table already
@@ -104,19 +99,27 @@ class OwnCatalogue(Catalogue):
         """Why a name stands for nothing, where somebody may have meant code by it."""
         return self._faults.get(name) or self._faults.get(canonical(name).removeprefix(NEGATION))
 
-    def read_everything(self) -> None:
-        """Look into the folder and at what is installed, whether it is named or not.
+    def read_everything(self) -> tuple[str, ...]:
+        """Look into the folder and at what is installed, whether it is named or not; and what is wrong with packages.
 
         Raises:
-            ConfigError: something of it cannot be used.
+            ConfigError: something in the folder cannot be used.
         """
         try:
             if self.code.has_folder:
                 self._read_folder()
-            for name in self._entry_points():
-                self._look(name)
         except Unreadable as fault:
             raise ConfigError(f"{fault.message}; {fault.fix}") from fault
+        installed = self._all_installed()
+        faults = dict(installed.faults)
+        for name in installed.points:
+            try:
+                self._take_installed(name)
+            except Unreadable as fault:
+                faults[name] = fault.message
+            except ConfigError as fault:
+                faults[name] = str(fault)
+        return tuple(faults.values())
 
     def _look(self, name: str) -> None:
         """Look for one name in all places that there are.
@@ -128,12 +131,12 @@ class OwnCatalogue(Catalogue):
             found, place = self.code.find(name)
             self._register(info_of(name, found, origin=place))
             return
-        point = self._entry_points().get(name)
+        point = self._all_installed().points.get(name)
         if self.code.has_folder and (point is None or self.code.allow_code):
             self.code.check_allowed(f'"{name}" is nothing that ships; it may stand in {FOLDER}/, which')
             self._read_folder()
-        if point is not None and super().named(name) is None:
-            self._register(info_of(name, _loaded(point), origin=_place(point)))
+        if super().named(name) is None:
+            self._take_installed(name)
 
     def _read_folder(self) -> None:
         """Register everything in the folder, once; a fault in it is the fault of each of its names."""
@@ -181,26 +184,27 @@ class OwnCatalogue(Catalogue):
             raise ConfigError(
                 f"{info.origin}: {info.name!r} is the name of a kind or an option; choose another"
             )
-        point = None if self._installed is None else self._installed.get(info.name)
-        if point is not None and info.origin != _place(point):
-            raise _twice(info.name, info.origin, _place(point))
+        point = None if self._installed is None else self._installed.points.get(info.name)
+        if point is not None and info.origin != place_of_point(point):
+            raise _twice(info.name, info.origin, place_of_point(point))
 
-    def _entry_points(self) -> dict[str, EntryPoint]:
-        """What installed packages bring, by name.
+    def _all_installed(self) -> Installed:
+        if self._installed is None:
+            self._installed = find_installed()
+        return self._installed
+
+    def _take_installed(self, name: str) -> None:
+        """Register what an installed package brings under that name, if one does.
 
         Raises:
-            ConfigError: two of them bring the same name, or one that ships.
+            Unreadable, ConfigError: it cannot be had.
         """
-        if self._installed is None:
-            found = installed_scorers()
-            for name, point in found.items():
-                there = super().named(name)
-                if there is not None and there.scorer.origin != _place(point):
-                    other = there.scorer
-                    what = "a scorer that ships" if other.code is None else other.origin
-                    raise ConfigError(f"{_place(point)}: {name!r} is also the name of {what}; rename one")
-            self._installed = found
-        return self._installed
+        points, faults = self._all_installed()
+        if name in faults:
+            raise ConfigError(faults[name])
+        if name in points:
+            point = points[name]
+            self._register(info_of(name, load_point(point), origin=place_of_point(point)))
 
 
 def own_catalogue(
@@ -219,22 +223,6 @@ def own_catalogue(
             return base
         code = base.code
     return OwnCatalogue(base or CATALOGUE, code or SuiteCode(None, allow_code=True), scorers)
-
-
-def installed_scorers() -> dict[str, EntryPoint]:
-    """The entry points of installed packages, by name; none of them is imported.
-
-    Raises:
-        ConfigError: two packages bring the same name.
-    """
-    from importlib.metadata import entry_points  # slow to import, and seldom needed
-
-    found: dict[str, EntryPoint] = {}
-    for point in entry_points(group=GROUP):
-        other = found.setdefault(canonical(point.name), point)
-        if (other.value, _package_of(other)) != (point.value, _package_of(point)):
-            raise _twice(point.name, _place(other), _place(point))
-    return found
 
 
 def _reserved(base: Catalogue) -> frozenset[str]:
@@ -265,24 +253,6 @@ def _line_of(scorer: Any, module: ModuleType) -> str:
         return f"{place_of(module)}:{lines(inspect.unwrap(scorer))[1]}"
     except (OSError, TypeError, ValueError):
         return place_of(module)
-
-
-def _loaded(point: EntryPoint) -> Any:
-    module = import_foreign(point.module, _place(point))
-    found: Any = module
-    for part in filter(None, point.attr.split(".")):
-        if not hasattr(found, part):
-            raise ConfigError(f"{_place(point)}: {point.module} has no {point.attr}")
-        found = getattr(found, part)
-    return found
-
-
-def _place(point: EntryPoint) -> str:
-    return f"{point.value} of the installed package {_package_of(point)}"
-
-
-def _package_of(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else point.module.partition(".")[0]
 
 
 def _twice(name: str, one: str, other: str) -> ConfigError:
