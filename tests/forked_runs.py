@@ -82,6 +82,7 @@ def around_async(owner, name, step):
 
 files.connect = watched(files.connect)
 around(book, "write_witness", "witness")
+around(os, "replace", "replacement")
 around(writer.Writer, "_write", "commit")
 around_async(Attempts, "_send", "call")
 around_async(OpenAIBatches, "submit", "submission")
@@ -263,7 +264,7 @@ class Nursery:
 _numbers = itertools.count()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def zygote() -> Iterator[subprocess.Popen[bytes]]:
     """The process that forks; what children say goes to files of their own."""
     with subprocess.Popen(

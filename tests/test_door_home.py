@@ -80,10 +80,10 @@ def changed(home: Path, statement: str) -> None:
 
 LEDGERS = [
     (vanished, "is gone"),
-    (newer, "format 99"),
     *(
         pytest.param(*harm, marks=pytest.mark.slow)
         for harm in (
+            (newer, "format 99"),
             (scribbled, "damaged"),
             (torn, "cannot be read|damaged"),
             (foreign, "another program's"),
@@ -120,9 +120,8 @@ async def test_a_ledger_that_cannot_be_trusted_ends_the_run_before_a_call(
         assert server.charged_pico == billed
 
 
-@pytest.mark.parametrize(
-    "harm", [b"garbage " * 4096, pytest.param(b"", marks=pytest.mark.slow)], ids=["garbage", "nothing"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", [b"garbage " * 4096, b""], ids=["garbage", "nothing"])
 async def test_a_damaged_cache_is_begun_anew_and_no_verdict_comes_from_it(
     zygote: Any, tmp_path: Path, harm: bytes
 ):
