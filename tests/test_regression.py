@@ -13,6 +13,7 @@ from paired_runs import case_of, report_of
 
 from tiered_eval.calibration.comparison import Comparison, compare_reports
 from tiered_eval.calibration.flakes import changes_to_confirm
+from tiered_eval.calibration.pairing import Moods
 from tiered_eval.calibration.regression import GateCase, PairedGate
 from tiered_eval.calibration.suite_gate import FigureName, SuiteGate, differences, gate_case, gate_cases
 from tiered_eval.errors import ConfigError
@@ -306,7 +307,10 @@ def test_a_change_that_was_not_repeated_is_no_difference():
     """The judge took one of two fails back."""
     before, after = case_of("a", "pp"), case_of("a", "ff")
 
-    assert differences(before, after, asked_again={("a", "e0"): "pass"})[None] == (-0.5, -0.5)
+    assert differences(before, after, moods=Moods(changes={None: frozenset({("a", "e0")})}))[None] == (
+        -0.5,
+        -0.5,
+    )
     assert differences(before, after)[None] == (-1.0, -1.0)
 
 

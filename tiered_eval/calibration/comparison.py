@@ -20,7 +20,8 @@ from math import sqrt
 from typing import Literal, TypeAlias
 
 from tiered_eval.calibration.binomial import t_quantile
-from tiered_eval.calibration.pairing import CaseChange, Paired, Pairs, in_step
+from tiered_eval.calibration.flakes import changes_to_confirm, moods_among
+from tiered_eval.calibration.pairing import STEADY, CaseChange, Paired, Pairs, in_step
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Report
 from tiered_eval.records.verdicts import State
@@ -123,8 +124,8 @@ def compare_reports(
         delta: how often a difference may be called one although nothing changed.
         seed: for the random swaps.
         asked_again: what the judge said when it was asked once more about the candidate, by case and expectation (see
-            ``calibration.flakes``). A change that it did not repeat is no difference. Where None, what was asked in the
-            candidate's own gate against this base.
+            ``calibration.flakes``). A change that it did not repeat is no difference, and so are as many that it did, the
+            other way. Where None, what was asked in the candidate's own gate against this base.
 
     A candidate that was gated against this base, and ended as soon as the answer was sure, keeps that answer.
 
@@ -138,7 +139,8 @@ def compare_reports(
     gated = candidate.against if candidate.against and candidate.against.base == base.run_id else None
     if asked_again is None and gated is not None:
         asked_again = {(one.case_id, one.expectation_id): one.state for one in gated.asked_again}
-    paired = Paired(asked_again or {})
+    moods = moods_among(changes_to_confirm(base, candidate), asked_again) if asked_again else STEADY
+    paired = Paired(moods)
     for before, after in in_step(base.results, candidate.results):
         paired.add(before, after)
     if not paired.suite.lows:
@@ -169,8 +171,13 @@ def compare_reports(
         unpaired=paired.unpaired,
         same=paired.same,
         changed_minds=paired.changed_minds,
-        flaky=paired.flaky,
-        warnings=(*_setting_warnings(base, candidate), *_prompt_warnings(paired), *paired.warnings()),
+        flaky=moods.not_repeated,
+        warnings=(
+            *_setting_warnings(base, candidate),
+            *_prompt_warnings(paired),
+            *moods.warnings(),
+            *paired.warnings(),
+        ),
     )
 
 

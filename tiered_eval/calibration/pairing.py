@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tiered_eval.records import CaseResult, Verdict
-from tiered_eval.records.verdicts import State
 
 __all__ = [
     "MOST_SHOWN",
+    "STEADY",
     "CaseChange",
+    "Moods",
     "Paired",
     "Pairs",
     "Score",
@@ -44,6 +45,29 @@ class CaseChange:
     base: float
     candidate: float
     broken: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moods:
+    """Changes that are the judge's and not the system's, and count for nothing."""
+
+    changes: Mapping[str | None, frozenset[tuple[str, str]]]
+    """By case and expectation: for the suite's figure (None), and for each dimension."""
+    not_repeated: int = 0
+    """Of them, those that it took back when it was asked again."""
+    set_against: int = 0
+    """Those that stand for the same on the base's side."""
+
+    def warnings(self) -> Iterator[str]:
+        if self.not_repeated:
+            yield (
+                f"{self.not_repeated} changes were not repeated when the judge was asked again; they are in no difference, "
+                f"nor are {self.set_against} the other way, since as many of the base's verdicts will not have been steadier"
+            )
+
+
+STEADY = Moods(changes={})
+"""Nobody was asked again."""
 
 
 @dataclass(slots=True)
@@ -93,13 +117,13 @@ def in_step(
 class Paired:
     """Collects pairs of cases."""
 
-    def __init__(self, asked_again: Mapping[tuple[str, str], State]) -> None:
-        self._asked_again = asked_again
+    def __init__(self, moods: Moods) -> None:
+        self._moods = moods
         self.suite = Pairs()
         self.dimensions: dict[str, Pairs] = {}
         self._drops: list[CaseChange] = []
         self.only_base = self.only_candidate = self.unpaired = self.empty = 0
-        self.same = self.changed_minds = self.flaky = 0
+        self.same = self.changed_minds = 0
         self.prompts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         self.models: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
 
@@ -121,13 +145,10 @@ class Paired:
             self.same += 1
             self.changed_minds += sum({old.state, new.state} == {"pass", "fail"} for old, new in pairs)
             pairs = [_as_before(old, new) for old, new in pairs]
-        else:
-            pairs, flaky = steady(pairs, self._asked_again)
-            self.flaky += flaky
         for name, inside in pairs_by_figure(pairs):
             figure = self.suite if name is None else self.dimensions.setdefault(name, Pairs())
-            figure.add(*scores(inside), is_same=is_same)
-        self._note_drop(after.case_id, pairs)
+            figure.add(*scores(steady(inside, self._moods, name)), is_same=is_same)
+        self._note_drop(after.case_id, steady(pairs, self._moods, None))
 
     def _note_judge(self, verdict: Verdict, side: int) -> None:
         if verdict.prompt is not None:
@@ -157,8 +178,6 @@ class Paired:
                 f"{verdicts} on unchanged responses came out otherwise: the judge is not steady, or "
                 "something beside the system changed; they are in no difference"
             )
-        if self.flaky:
-            yield f"{self.flaky} changes were not repeated when the judge was asked again; they are in no difference"
         if self.only_base:
             yield f"{self.only_base} cases of the base are not in the candidate: they are in no figure"
         if self.only_candidate:
@@ -193,16 +212,16 @@ def is_unchanged(before: CaseResult, after: CaseResult) -> bool:
 
 
 def steady(
-    pairs: Sequence[tuple[Verdict, Verdict]], asked_again: Mapping[tuple[str, str], State]
-) -> tuple[list[tuple[Verdict, Verdict]], int]:
-    """The pairs without the changes that the judge did not repeat, and how many those were."""
-    kept, flaky = [], 0
-    for old, new in pairs:
-        again = asked_again.get((new.case_id, new.expectation_id))
-        is_flake = again is not None and again != new.state and {old.state, new.state} == {"pass", "fail"}
-        flaky += is_flake
-        kept.append(_as_before(old, new) if is_flake else (old, new))
-    return kept, flaky
+    pairs: Sequence[tuple[Verdict, Verdict]], moods: Moods, figure: str | None
+) -> Sequence[tuple[Verdict, Verdict]]:
+    """The pairs of a figure with what was a mood of the judge as it was before."""
+    of_figure = moods.changes.get(figure)
+    if not of_figure:
+        return pairs
+    return [
+        _as_before(old, new) if (new.case_id, new.expectation_id) in of_figure else (old, new)
+        for old, new in pairs
+    ]
 
 
 def pairs_by_figure(

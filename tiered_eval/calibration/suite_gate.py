@@ -14,7 +14,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from tiered_eval.calibration.pairing import Score, is_unchanged, pairs_by_figure, same_claims, scores, steady
+from tiered_eval.calibration.pairing import (
+    STEADY,
+    Moods,
+    Score,
+    is_unchanged,
+    pairs_by_figure,
+    same_claims,
+    scores,
+    steady,
+)
 from tiered_eval.calibration.regression import (
     Bounds,
     GateAnswer,
@@ -24,14 +33,11 @@ from tiered_eval.calibration.regression import (
     place_in_draw,
 )
 from tiered_eval.records import CaseResult, Verdict
-from tiered_eval.records.verdicts import State
 
 __all__ = ["FigureName", "SuiteGate", "differences", "gate_case", "gate_cases"]
 
 FigureName: TypeAlias = str | None
 """A dimension, or None for the suite's own figure."""
-
-_NOTHING_AGAIN: Mapping[tuple[str, str], State] = {}
 
 
 class SuiteGate:
@@ -125,15 +131,11 @@ def gate_case(before: CaseResult, after: CaseResult) -> GateCase:
     return gate_cases(before, after)[None]
 
 
-def differences(
-    before: CaseResult,
-    after: CaseResult,
-    *,
-    asked_again: Mapping[tuple[str, str], State] = _NOTHING_AGAIN,
-) -> dict[FigureName, Bounds]:
+def differences(before: CaseResult, after: CaseResult, *, moods: Moods = STEADY) -> dict[FigureName, Bounds]:
     """What a judged case differs by, figure by figure: the least and the most, where something stayed undecided."""
-    pairs, _ = steady(same_claims(before, after), asked_again)
-    return {name: _difference(*scores(inside)) for name, inside in pairs_by_figure(pairs)} if pairs else {}
+    pairs = same_claims(before, after)
+    figures = pairs_by_figure(pairs) if pairs else ()
+    return {name: _difference(*scores(steady(inside, moods, name))) for name, inside in figures}
 
 
 def _difference(before: Score, after: Score) -> Bounds:

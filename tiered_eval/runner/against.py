@@ -6,7 +6,8 @@ until the answer is sure; what is left then is left over as not needed. Where th
 everything is judged.
 
 A drop is believed only after the judge has repeated what it rests on: from the first fail on, changed verdicts are asked
-for again (another vote, so no kept reply answers), broken and mended ones alike.
+for again (another vote, so no kept reply answers), broken and mended ones alike. What is made of the answers, so that they
+favour neither run, is in :mod:`tiered_eval.calibration.flakes`.
 
 Route: :mod:`tiered_eval.runner.run` streams its cases through :meth:`GateAgainst.stream` instead of through the evaluator,
 and hands its report to :meth:`GateAgainst.confirm` and :meth:`GateAgainst.on`.
@@ -21,7 +22,7 @@ from dataclasses import replace
 from itertools import islice
 
 from tiered_eval.calibration.comparison import DEFAULT_DELTA
-from tiered_eval.calibration.flakes import Change, changes_among, changes_to_confirm
+from tiered_eval.calibration.flakes import Change, changes_among, changes_to_confirm, moods_among
 from tiered_eval.calibration.pairing import is_unchanged
 from tiered_eval.calibration.regression import Bounds, GateAnswer, GateCase
 from tiered_eval.calibration.suite_gate import FigureName, SuiteGate, differences, gate_cases
@@ -178,10 +179,12 @@ class GateAgainst:
     async def _confirm_so_far(self, evaluator: Evaluator) -> None:
         self._is_confirming = True
         asked = len(self._asked_again)
-        await self._ask_again(changes_among(self._flips.values()), evaluator)
+        changes = changes_among(self._flips.values())
+        await self._ask_again(changes, evaluator)
         if len(self._asked_again) > asked:
+            moods = moods_among(changes, self._asked_again)
             for id, (before, after) in self._flips.items():
-                self._known[id] = differences(before, after, asked_again=self._asked_again)
+                self._known[id] = differences(before, after, moods=moods)
             self._gate = self._gate_now()
 
     def _gate_now(self) -> SuiteGate | None:
@@ -240,11 +243,11 @@ class GateAgainst:
 
     async def _ask_again(self, changes: Iterable[Change], evaluator: Evaluator) -> None:
         """Put what changed to the judge once more, as far as money and time go."""
-        fresh = (change for change in changes if (change.case_id, change.expectation_id) not in self._tried)
+        fresh = (change for change in changes if change.key not in self._tried)
         assert evaluator.services is not None, "the evaluator was entered"
         services = SecondVote(evaluator.services)
         while evaluator.stopped is None and (some := list(islice(fresh, ASKED_AT_ONCE))):
-            self._tried.update((change.case_id, change.expectation_id) for change in some)
+            self._tried.update(change.key for change in some)
             async for result in evaluator.stream(self._questions(some), services=services, are_read=True):
                 for verdict in result.verdicts:
                     if verdict.is_decided:
