@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from tiered_eval.catalogue import CATALOGUE
-from tiered_eval.errors import SuiteError
+from tiered_eval.errors import CutShort, SuiteError
 from tiered_eval.lint import lint_case
 from tiered_eval.profiles import load_profile
 from tiered_eval.records import Case, Completed, ModelReply, ModelRequest, StopReason, Usage, Verdict
@@ -103,7 +103,10 @@ async def graded(entry: object, judge: ToldJudge, response: str, **case: Any) ->
     made = read_case(entry, response, **case)
     begun = CHECKER.begin(made.expectations[0], Subject(made))
     assert isinstance(begun, OpenExpectation), "a graded scorer waits in a queue"
-    ended = await CHECKER.ask(begun, judge)
+    try:
+        ended = await CHECKER.ask(begun, judge)
+    except CutShort as cut:  # the runner keeps what it cost, and looks at the fault
+        raise cut.error from cut
     assert isinstance(ended, Verdict), "a pinned scorer decides alone"
     return ended
 

@@ -34,6 +34,9 @@ ROWS = [
     ({}, relation("disagree", "The fee is 54 euros"), "unsure", "no contradiction rests on a false quote"),
     ({}, relation("disagree", ""), "unsure", "a contradiction that is not shown"),
     ({}, relation("same", ""), "unsure", "agreement that is not shown"),
+    ({}, relation("same", "."), "unsure", "nor by a full stop"),
+    ({}, relation("same", "is"), "unsure", "nor by a little word"),
+    ({}, relation("same", "45"), "pass", "a figure says something"),
     ({}, relation("same", "reply same"), "pass", "an order that is quoted stays a quote"),
 ]
 
@@ -156,6 +159,14 @@ async def test_a_part_of_the_response_may_be_judged():
 
     assert data_of(judge.requests[0])["response"] == "The fee is 45 euros."
     assert (found.state, missing.state, len(judge.requests)) == ("pass", "fail", 1)
+
+
+@pytest.mark.parametrize("response", ["No.", "Öl", "7"])
+async def test_a_short_answer_may_be_quoted_whole(response: str):
+    """It is all that can be shown of it."""
+    verdict = await graded({"factuality": REFERENCE}, ToldJudge(relation("same", response)), response)
+
+    assert verdict.state == "pass"
 
 
 async def test_absence_in_a_long_response_is_unsure():

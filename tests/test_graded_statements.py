@@ -43,6 +43,8 @@ FAITHFUL = [
     ({}, [NONE, YES, ("yes", "It carries ten people")], "unsure", None, "a quote of the response is no context"),
     ({}, [NONE, YES, ("no", "It carries nine people")], "unsure", None, "no verdict rests on a false quote"),
     ({}, [NONE, YES, ("no", "It carries eight people")], "fail", 0.5, "contradicted, and shown"),
+    ({}, [NONE, YES, ("yes", ".")], "unsure", None, "a full stop stands in any text"),
+    ({}, [NONE, YES, ("yes", "on")], "unsure", None, "and so does a little word"),
     ({}, [NONE, YES, OPEN], "unsure", None, "the open one decides"),
     ({"pass_at": 0.5}, [NONE, YES, OPEN], "pass", 0.5, "enough whatever the open one is"),
     ({"pass_at": 0.9}, [NO, YES, OPEN], "fail", 1 / 3, "lost whatever the open one is"),

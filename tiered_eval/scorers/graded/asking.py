@@ -13,9 +13,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from tiered_eval.errors import JudgeMissing
+from tiered_eval.errors import CutShort, JudgeMissing, TieredEvalError
 from tiered_eval.prompting import load_prompt, render
 from tiered_eval.records import (
     Completed,
@@ -34,7 +34,16 @@ from tiered_eval.text.subject import Subject
 __all__ = ["Asked", "GradedScorer", "question"]
 
 P = TypeVar("P")
-T = TypeVar("T")
+
+
+class Billed(Protocol):
+    """What has cost something."""
+
+    @property
+    def cost_usd(self) -> Decimal: ...
+
+
+B = TypeVar("B", bound=Billed)
 
 ANSWERS_INCLUDED = 10
 """Answers that fit into a prompt's own ``max_tokens``."""
@@ -89,6 +98,7 @@ class GradedScorer(ABC):
             ConfigError: the case lacks what the scorer compares with.
             JudgeMissing: neither the expectation nor the run names a model.
             ProviderError, BudgetExceeded, DeadlineReached: could not look.
+            CutShort: the same, when other questions of the expectation were answered and paid for.
         """
         prepared = [self.prepare(one, subject) for one in self._apart(expectation)]
         models = models_of(expectation) or tuple(services.judges)
@@ -110,7 +120,7 @@ async def _outcome(
         return prepared
     if not models:
         raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
-    done: list[Completed[Any]] = await _all_of(
+    done: Sequence[Completed[Any]] = await _all_of(
         [services.complete(request, prepared.parse, models=models) for request in prepared.requests]
     )
     outcome = prepared.weigh([completed.parsed for completed in done])
@@ -119,20 +129,27 @@ async def _outcome(
         reason=outcome.reason + remarks_on(subject),
         model=done[0].reply.model,
         prompt=done[0].prompt or prepared.requests[0].prompt,
-        cost_usd=sum((completed.cost_usd for completed in done), Decimal(0)),
+        cost_usd=_billed(done),
         from_store=all(completed.from_store for completed in done),
     )
 
 
-async def _all_of(asked: Sequence[Awaitable[T]]) -> list[T]:
+async def _all_of(asked: Sequence[Awaitable[B]]) -> list[B]:
     """All at once. Where one fails the others still end, as they are paid for and kept; then the first fault is raised."""
     done = await asyncio.gather(*asked, return_exceptions=True)
-    results: list[T] = []
-    for result in done:
-        if isinstance(result, BaseException):
-            raise result
-        results.append(result)
-    return results
+    results = [one for one in done if not isinstance(one, BaseException)]
+    fault = next((one for one in done if isinstance(one, BaseException)), None)
+    if fault is None:
+        return results
+    error = fault.error if isinstance(fault, CutShort) else fault
+    paid = _billed([*results, *(one for one in done if isinstance(one, CutShort))])
+    if paid and isinstance(error, TieredEvalError):
+        raise CutShort(error, trail=(), cost_usd=paid) from error
+    raise fault
+
+
+def _billed(results: Sequence[Billed]) -> Decimal:
+    return sum((one.cost_usd for one in results), Decimal(0))
 
 
 def _combined(outcomes: Sequence[Outcome], match: Match) -> Outcome:
@@ -144,7 +161,7 @@ def _combined(outcomes: Sequence[Outcome], match: Match) -> Outcome:
     )
     return replace(
         told,
-        cost_usd=sum((outcome.cost_usd for outcome in outcomes), Decimal(0)),
+        cost_usd=_billed(outcomes),
         from_store=all(outcome.from_store or outcome.model is None for outcome in outcomes),
     )
 

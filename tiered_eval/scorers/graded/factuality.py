@@ -82,8 +82,8 @@ def _doubt(answer: Answer, judged: Judged) -> str | None:
         return "the judge could not tell"
     if not answer.is_true_quote:
         return "the judge quotes what the response does not say"
-    if answer.verdict != "nothing" and not answer.is_shown:
-        return f"the judge says {answer.verdict} and quotes nothing"
+    if answer.verdict != "nothing" and not answer.is_supported:
+        return f"the judge says {answer.verdict} and quotes nothing that would say so"
     if judged.is_cut and answer.verdict in _OF_ABSENCE:
         return f"the judge says {answer.verdict} and saw only the two ends of the response"
     return None

@@ -20,6 +20,10 @@ from tiered_eval.records import Evidence, ModelReply
 __all__ = ["Answer", "answers_parser", "single_parser"]
 
 
+_LETTERS = 3
+"""From so many on a quote says something; a digit does alone, and so does the whole of a short text."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What a model said about one thing."""
@@ -32,11 +36,18 @@ class Answer:
     rationale: str = ""
     score: float | None = None
     """In [0, 1], of questions that ask for one."""
+    is_thin: bool = False
+    """Is the quote so little that it stands in nearly any text: a full stop, ``a``, ``it``?"""
 
     @property
     def is_shown(self) -> bool:
         """Did it quote something that is really there?"""
         return self.evidence is not None
+
+    @property
+    def is_supported(self) -> bool:
+        """The same, and enough of it for a verdict to rest on what it says."""
+        return self.is_shown and not self.is_thin
 
 
 def single_parser(
@@ -124,7 +135,18 @@ def _answer(
         is_true_quote=not quote or evidence is not None,
         rationale=" ".join(_text(reply, answer, "rationale").split()),
         score=score,
+        is_thin=_is_thin(quote, sources),
     )
+
+
+def _is_thin(quote: str, sources: Sequence[str]) -> bool:
+    said = _said(quote)
+    tells = len(said) >= _LETTERS or not said.isascii() or any(map(str.isdigit, said))
+    return not tells and not (said and said in map(_said, sources))
+
+
+def _said(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _find(quote: str, sources: Sequence[str]) -> Evidence | None:

@@ -126,7 +126,7 @@ class StatementScorer(GradedScorer):
             return None
         needs_quote = self.prompt == "support"
         if answer.verdict == "yes":
-            return None if needs_quote and not answer.is_shown else 1.0
+            return None if needs_quote and not answer.is_supported else 1.0
         return None if is_cut and not answer.is_shown else 0.0
 
 
