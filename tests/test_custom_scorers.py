@@ -364,6 +364,19 @@ def test_a_scorer_can_be_pinned_to_a_claim(tmp_path: Path):
         assert [one.state for one in ended] == ["pass", "pass", "pass", "fail"], name
 
 
+def test_defaults_for_all_are_for_it_too(tmp_path: Path):
+    """Nobody has asked for it yet when the defaults are read; its weight counts all the same."""
+    code = {"x.py": "SCORERS = {'own': lambda response: True}\ndef other(response): return True"}
+    path = write(tmp_path, "[own, not-own, 'x:other', {own: {weight: 2}}]", code)
+    path.write_text(f"defaults: {{weight: 3, dimension: tone, tags: [t], scorer: exact}}\n{path.read_text()}")
+
+    [case] = load_suite(path, allow_code=True).cases
+
+    assert [one.weight for one in case.expectations] == [3, 3, 3, 2]
+    assert {(one.dimension, one.tags) for one in case.expectations} == {("tone", ("t",))}
+    assert [one.scorer for one in case.expectations] == ["own", "own", "x:other", "own"]
+
+
 def test_defaults_may_be_given_for_it(tmp_path: Path):
     """As for a scorer that ships."""
     path = write(tmp_path, "[short-enough]", {"length.py": LENGTH}, response="three words here")

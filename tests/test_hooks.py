@@ -26,6 +26,7 @@ from tiered_eval.records import Outcome
 from tiered_eval.runner import plan
 from tiered_eval.runner.checks import Checker, OpenExpectation
 from tiered_eval.scorers.base import Services
+from tiered_eval.scorers.hooks import find_shown
 from tiered_eval.scorers.judge import judge_request
 from tiered_eval.suite.single import read_expectation
 from tiered_eval.text.subject import Subject
@@ -155,6 +156,68 @@ def test_the_innermost_hook_wins_and_none_undoes_an_outer_one(tmp_path: Path):
     )
 
     assert states(path) == ["pass"] * 5
+
+
+DEFAULTS = [
+    ("defaults: {post_process: shout}", "", "", "PLEASE", "for all"),
+    ("defaults: {must-contain: {post_process: shout}}", "", "", "PLEASE", "for a kind"),
+    ("defaults: {must-cite: {post_process: shout}}", "", "", "please", "for another kind"),
+    (
+        "post_process: shout\ndefaults: {post_process: none}",
+        "",
+        "",
+        "please",
+        "within those beside the cases",
+    ),
+    (
+        "defaults: {post_process: none, must-contain: {post_process: shout}}",
+        "",
+        "",
+        "PLEASE",
+        "a kind is inner",
+    ),
+    (
+        "defaults: {must-contain: {post_process: shout}}",
+        "post_process: none",
+        "",
+        "please",
+        "a case is inner",
+    ),
+    (
+        "defaults: {must-contain: {post_process: shout}}",
+        "",
+        "post_process: none",
+        "please",
+        "and an expectation",
+    ),
+    ("defaults: {must-contain: {post_process: none}}", "post_process: shout", "", "PLEASE", "either way"),
+]
+
+
+@pytest.mark.parametrize(("beside", "case", "entry", "wanted", "why"), DEFAULTS)
+def test_a_hook_may_stand_in_the_defaults(
+    tmp_path: Path, beside: str, case: str, entry: str, wanted: str, why: str
+):
+    """As other settings of an expectation do."""
+    text = (
+        f"{beside}\ncases:\n  - id: a\n    response: please\n"
+        f"    expect: [{{must-contain: {{value: please{entry and f', {entry}'}}}}}]\n{case and f'    {case}'}\n"
+    )
+    [loaded] = load_suite(write(tmp_path, text), allow_code=True).cases
+
+    shown = find_shown(loaded.expectations[0], Subject(loaded))
+
+    assert shown is not None
+    assert shown.response == wanted
+
+
+def test_a_wrong_hook_in_the_defaults_is_told_with_its_place(tmp_path: Path):
+    """Once, and not for each expectation."""
+    text = "defaults: {must-contain: {pre_judge: nobody}}\ncases:\n  - {id: a, response: x, expect: [must-contain: x]}\n"
+
+    with pytest.raises(SuiteError, match=r"defaults\.must-contain\.pre_judge.*nobody") as caught:
+        load_suite(write(tmp_path, text), allow_code=True)
+    assert len(caught.value.problems) == 1
 
 
 def test_a_hook_is_run_once_for_all_expectations_of_a_case():

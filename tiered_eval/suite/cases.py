@@ -11,9 +11,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from tiered_eval.records import HOOK_STAGES, Case, Expectation, Hooks, Where
+from tiered_eval.records import HOOK_STAGES, Case, Expectation, Where
 from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.heads import VALUE_ALIASES, VALUE_NAMES
+from tiered_eval.suite.hooks import NamedHooks
 from tiered_eval.suite.messages import Response, read_input, read_response
 from tiered_eval.suite.options import BadValue, parse_flag, parse_json, parse_text, parse_texts
 from tiered_eval.suite.scope import Scope
@@ -58,10 +59,7 @@ class CaseReader:
         *,
         responses: ResponseSource | None = None,
         common: Sequence[Any] = (),
-        hooks: Hooks | None = None,
     ) -> None:
-        self.hooks = hooks
-        """Of the suite: for each case that has none of its own."""
         self.expectations = expectations
         self.responses = responses
         self.common = common
@@ -166,7 +164,7 @@ class CaseReader:
         name = self._one_of(raw, EXPECT_NAMES, scope)
         before = scope.problems.error_count
         found: list[Expectation] = []
-        hooks = self.hooks
+        hooks: NamedHooks = _NOTHING
         if not _HOOKS.isdisjoint(raw):
             hooks = self.expectations.hooks.read(raw, hooks, scope)
         if name is not None:

@@ -19,10 +19,10 @@ from types import MappingProxyType
 from typing import Any
 
 from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, ScorerInfo
-from tiered_eval.records import HOOK_STAGES, Expectation, Hooks, Match, Where
+from tiered_eval.records import HOOK_STAGES, Expectation, Match, Where
 from tiered_eval.suite.code import SuiteCode
 from tiered_eval.suite.drafts import Draft, Settings, entries_of, is_kind, read_draft
-from tiered_eval.suite.hooks import HookReader
+from tiered_eval.suite.hooks import HookReader, NamedHooks, hooks_of
 from tiered_eval.suite.options import LONGEST_TEXT, BadValue, parse_option, parse_text, unusable
 from tiered_eval.suite.references import check_reference, read_reference
 from tiered_eval.suite.scope import Scope
@@ -49,9 +49,14 @@ class Defaults:
     scorer: str | None = None
     escalate: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    hooks: NamedHooks = field(default_factory=dict)
 
+
+GENERAL = ""
+"""Where the defaults for all stand, for scorers that nobody knew of when the defaults were read."""
 
 _NO_DEFAULTS = Defaults()
+_NO_HOOKS: NamedHooks = MappingProxyType({})
 
 
 def _is_usable(text: str) -> bool:
@@ -74,14 +79,16 @@ class ExpectationReader:
         self.hooks = hooks or HookReader(SuiteCode(None, allow_code=allow_code))
         self.defaults: dict[str, Defaults] = {}
         """By kind; by scorer for those whose kind is ``check``."""
+        self.common_hooks: NamedHooks = _NO_HOOKS
+        """Those that stand beside the cases."""
         self._options: dict[tuple[str, str | None, bool], dict[str, OptionInfo]] = {}
 
     def read(
-        self, raw: object, scope: Scope, *, field_name: str = "expect", hooks: Hooks | None = None
+        self, raw: object, scope: Scope, *, field_name: str = "expect", hooks: NamedHooks = _NO_HOOKS
     ) -> list[Expectation]:
         """Every expectation of one case that is enabled; what is wrong is reported to ``scope``.
 
-        ``hooks`` are those of its case and suite; an expectation's own win over them.
+        ``hooks`` are those of its case; an expectation's own win over them, and they over those of the suite.
         """
         entries = entries_of(raw)
         if entries is None:
@@ -100,7 +107,7 @@ class ExpectationReader:
             line = line_of(entries, index, scope.line)
             if line != where.line:
                 where = Where(file=scope.file, line=line)
-            made = self._quick(entry, counts, where) if hooks is None else None
+            made = None if hooks or self.common_hooks else self._quick(entry, counts, where)
             if made is None:
                 made = self._slow(entry, counts, scope, f"{field_name}[{index}]", where, hooks)
                 if made is None:
@@ -135,7 +142,7 @@ class ExpectationReader:
         scope: Scope,
         place: str,
         where: Where,
-        hooks: Hooks | None,
+        hooks: NamedHooks,
     ) -> Expectation | None:
         """Any entry, by way of a draft."""
         if isinstance(entry, Expectation):
@@ -154,7 +161,7 @@ class ExpectationReader:
         scope: Scope,
         place: str,
         where: Where,
-        hooks: Hooks | None,
+        hooks: NamedHooks,
     ) -> Expectation | None:
         kind = draft.kind
         before = scope.problems.error_count
@@ -162,7 +169,7 @@ class ExpectationReader:
         if not settings.flag("enabled", True):
             return None
         scorer = self._scorer(settings, draft)
-        defaults = self.defaults.get(kind if kind != "check" or scorer is None else scorer.name, _NO_DEFAULTS)
+        defaults = self._defaults_of(kind if kind != "check" or scorer is None else scorer.name)
         name = None if scorer is None else scorer.name
         if name is None and not settings.was_given("scorer"):
             name = defaults.scorer
@@ -171,6 +178,7 @@ class ExpectationReader:
         weight = settings.weight(defaults.weight)
         dimension = settings.text("dimension", None) or defaults.dimension
         tags = settings.texts("tags", defaults.tags)
+        hooks = {**self.common_hooks, **defaults.hooks, **hooks}
         if own_hooks := settings.taken(HOOK_STAGES):
             hooks = self.hooks.read(own_hooks, hooks, scope, place=place, line=draft.line)
         options = self._read_options(settings, draft, name, defaults, escalate=escalate)
@@ -198,8 +206,12 @@ class ExpectationReader:
             escalate=escalate,
             where=where,
             negated=draft.negated,
-            hooks=hooks,
+            hooks=hooks_of(hooks),
         )
+
+    def _defaults_of(self, name: str) -> Defaults:
+        """Those of a kind or scorer; a scorer of the author's is often not known yet when they are read."""
+        return self.defaults.get(name) or self.defaults.get(GENERAL, _NO_DEFAULTS)
 
     def _texts(self, draft: Draft, scope: Scope, place: str) -> tuple[str, ...]:
         values = draft.values
@@ -368,9 +380,9 @@ class ExpectationReader:
 
     # What a Python suite made itself
 
-    def check(self, made: Expectation, scope: Scope, hooks: Hooks | None = None) -> Expectation | None:
+    def check(self, made: Expectation, scope: Scope, hooks: NamedHooks = _NO_HOOKS) -> Expectation | None:
         """Check an expectation that was made in Python by reading it as if it had been written."""
-        if hooks is None and not self.defaults and _is_plain(made):
+        if not (hooks or self.common_hooks or self.defaults) and _is_plain(made):
             return made
         draft = Draft(made.kind, list(made.values), made.match, {}, scope.line, negated=made.negated)
         place = f"expectations[{made.id}]"

@@ -1,7 +1,7 @@
 """Reads ``post_process`` and ``pre_judge``: which functions stand before the checks of an expectation, and before its judge.
 
-The one idea: a hook may be named beside the cases, in a case, and in an expectation, and the innermost wins; ``none`` undoes
-an outer one. That is settled here, so an expectation carries its own hooks and nobody looks for others later.
+The one idea: a hook may be named beside the cases, in the defaults, in a case, and in an expectation, and the innermost wins;
+``none`` undoes an outer one. That is settled here, so an expectation carries its own hooks and nobody looks for others later.
 
 A name is looked for in the ``HOOKS`` of the files in the suite's ``scorers/`` folder; or it is ``module:function``.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from tiered_eval.catalogue.declaring import code_digest
 from tiered_eval.records.hooks import HOOK_STAGES, Hook, Hooks
@@ -22,7 +21,10 @@ from tiered_eval.suite.python_reader import is_python_name
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import line_of
 
-__all__ = ["HookReader"]
+__all__ = ["HookReader", "NamedHooks", "hooks_of"]
+
+NamedHooks: TypeAlias = Mapping[str, Hook | None]
+"""What one place says, by stage; None where it says ``none``, and nothing where it does not speak of the stage."""
 
 NO_HOOK = "none"
 _GIVEN: Mapping[str, frozenset[str]] = {
@@ -47,14 +49,14 @@ class HookReader:
     def read(
         self,
         raw: Mapping[str, Any],
-        outer: Hooks | None,
+        outer: NamedHooks,
         scope: Scope,
         *,
         place: str = "",
         line: int | None = None,
-    ) -> Hooks | None:
+    ) -> NamedHooks:
         """``outer`` with what ``raw`` says; what is wrong is reported."""
-        hooks = outer
+        hooks = dict(outer)
         for stage in HOOK_STAGES:
             if stage in raw and raw[stage] is not None:
                 try:
@@ -63,8 +65,8 @@ class HookReader:
                     where = line_of(raw, stage, line if line is not None else scope.line)
                     scope.report_bad(fault, field=f"{place}.{stage}" if place else stage, line=where)
                     continue
-                hooks = replace(hooks or Hooks(), **{stage: hook})
-        return hooks if hooks is not None and (hooks.post_process or hooks.pre_judge) else None
+                hooks[stage] = hook
+        return hooks
 
     def find(self, raw: object, stage: str) -> Hook | None:
         """The hook that is meant; None for ``none``. A caller of the library may give the function itself.
@@ -108,6 +110,11 @@ class HookReader:
                 f"add it to the mapping HOOKS of a file in {FOLDER}/, or write module:function",
             )
         return next(iter(places.values()))
+
+
+def hooks_of(named: NamedHooks) -> Hooks | None:
+    """The hooks of an expectation, if it has any."""
+    return Hooks(**named) if any(named.values()) else None
 
 
 def _hook(name: str, function: Any, stage: str) -> Hook:

@@ -15,7 +15,7 @@ from typing import Any
 from tiered_eval.catalogue import CATALOGUE, Catalogue
 from tiered_eval.errors import SuiteError
 from tiered_eval.lint import lint_case
-from tiered_eval.records import Case, Hooks, Suite
+from tiered_eval.records import Case, Suite
 from tiered_eval.suite.cases import CaseReader
 from tiered_eval.suite.code import SuiteCode
 from tiered_eval.suite.csv_reader import RowReader
@@ -78,12 +78,13 @@ def load_suite(
     known = own_catalogue(code, scorers, base=catalogue)
     hooks = HookReader(code)
     settings = read_settings(plan.header, scope)
-    defaults = read_defaults(plan.header, known, scope)
+    defaults = read_defaults(plan.header, known, hooks, scope)
     own_name = _own_name(plan, scope)
     source = _responses(plan, responses, scope, allow_outside=allow_outside, allow_code=allow_code)
     expectations = ExpectationReader(known, allow_code=allow_code, hooks=hooks)
     expectations.defaults = defaults
-    reading = _Reading(plan, expectations, source, hooks=hooks.read(plan.header, None, scope))
+    expectations.common_hooks = hooks.read(plan.header, {}, scope)
+    reading = _Reading(plan, expectations, source)
     kept, case_count, expectation_count = _check_cases(reading, scope)
     problems.raise_if_any()
     return Suite(
@@ -177,14 +178,12 @@ class _Reading:
         plan: Plan,
         expectations: ExpectationReader,
         responses: ResponseFile | None,
-        *,
-        hooks: Hooks | None,
     ) -> None:
         self.plan = plan
         self.stamp = _stamp(plan, responses)
         self.responses = responses
         common = compared_entries(plan.header)
-        self.reader = CaseReader(expectations, responses=responses, common=common, hooks=hooks)
+        self.reader = CaseReader(expectations, responses=responses, common=common)
 
     def cases(self, problems: Problems, *, check_ids: bool) -> Iterator[Case]:
         """The cases that are right; what is wrong goes to ``problems``."""

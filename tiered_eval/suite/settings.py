@@ -16,7 +16,8 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.gate import parse_gate
 from tiered_eval.records import HOOK_STAGES, CapPeriod, SuiteSettings
 from tiered_eval.suite.drafts import read_weight
-from tiered_eval.suite.expectations import Defaults
+from tiered_eval.suite.expectations import GENERAL, Defaults
+from tiered_eval.suite.hooks import HookReader
 from tiered_eval.suite.judging import read_judging
 from tiered_eval.suite.options import (
     BadValue,
@@ -49,7 +50,7 @@ SUITE_NAMES = (
 )
 _PRICE_NAMES = ("input", "output", "cached_input", "cache_write")
 _CAP_NAMES: Mapping[str, CapPeriod] = {"usd_per_day": "day", "usd_per_month": "month", "usd_in_all": "ever"}
-_DEFAULT_NAMES = ("weight", "dimension", "tags", "scorer", "escalate")
+_DEFAULT_NAMES = ("weight", "dimension", "tags", "scorer", "escalate", *HOOK_STAGES)
 LONGEST_RUN_S = 30 * 24 * 3600.0
 
 
@@ -194,8 +195,10 @@ def _prices(raw: Mapping[str, Any], scope: Scope) -> Mapping[str, Any]:
     return prices
 
 
-def read_defaults(raw: Mapping[str, Any], catalogue: Catalogue, scope: Scope) -> dict[str, Defaults]:
-    """The defaults of each kind that has any, and of each scorer whose name is a key of its own."""
+def read_defaults(
+    raw: Mapping[str, Any], catalogue: Catalogue, hooks: HookReader, scope: Scope
+) -> dict[str, Defaults]:
+    """The defaults of each kind that has any, of each scorer whose name is a key of its own, and of all others."""
     asked = raw.get("defaults")
     if isinstance(asked, Mapping):
         for name in asked:
@@ -204,8 +207,10 @@ def read_defaults(raw: Mapping[str, Any], catalogue: Catalogue, scope: Scope) ->
     given = _mapping(raw, "defaults", (*_DEFAULT_NAMES, *KINDS, *scorers), scope)
     if not given:
         return {}
-    general = _one_kind(given, None, Defaults(), catalogue, scope)
-    found: dict[str, Defaults] = {}
+    general = _with_hooks(
+        _one_kind(given, None, Defaults(), catalogue, scope), given, hooks, scope, place="defaults"
+    )
+    found = {GENERAL: replace(general, scorer=None)}
     for kind in (*KINDS, *scorers):
         base = general
         if kind in scorers:
@@ -224,8 +229,18 @@ def read_defaults(raw: Mapping[str, Any], catalogue: Catalogue, scope: Scope) ->
                 line=line_of(given, kind, scope.line),
             )
             own = None
-        found[kind] = base if own is None else _one_kind(own, kind, base, catalogue, scope)
+        if own is not None:
+            base = _one_kind(own, kind, base, catalogue, scope)
+            base = _with_hooks(base, own, hooks, scope, place=f"defaults.{kind}")
+        found[kind] = base
     return found
+
+
+def _with_hooks(
+    base: Defaults, given: Mapping[str, Any], hooks: HookReader, scope: Scope, *, place: str
+) -> Defaults:
+    named = hooks.read(given, base.hooks, scope, place=place, line=line_of(given, HOOK_STAGES[0], scope.line))
+    return replace(base, hooks=named)
 
 
 def _one_kind(
@@ -250,7 +265,7 @@ def _one_kind(
                 found = replace(found, escalate=parse_flag(value))
             elif name == "scorer":
                 found = replace(found, scorer=_scorer(value, kind, catalogue, scope))
-            elif kind is not None:
+            elif kind is not None and name not in HOOK_STAGES:
                 options[name] = parse_option(_known_option(name, known, kind, scope), value)
         except BadValue as fault:
             scope.report_bad(fault, field=f"{place}.{name}", line=line)
