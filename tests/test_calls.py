@@ -36,7 +36,7 @@ from tiered_eval.ledger import Ledger, Totals
 from tiered_eval.ledger.files import connect
 from tiered_eval.records import ModelReply, ModelRequest, RateLimits, Usage
 from tiered_eval.testing.clock import HandClock
-from tiered_eval.testing.scripted import ScriptedEmbedder, ScriptedProvider, Step, make_request
+from tiered_eval.testing.scripted import ScriptedEmbedder, ScriptedProvider, Step, fault, make_request
 
 
 @pytest.fixture
@@ -131,8 +131,8 @@ async def test_another_server_is_asked_itself(home: Path):
     assert len(provider.asked) == 1
 
 
-async def test_a_kept_reply_of_any_model_of_the_chain_answers(home: Path):
-    """If the second model has answered before, the first is not asked anew."""
+async def test_what_a_stand_in_said_once_is_no_answer_of_the_first_model(home: Path):
+    """Another run had asked the second model: the first one is asked all the same, since it is the judge."""
     async with opened(home, ScriptedProvider()) as gateway:
         await ask(gateway, models=(LARGE,))
     provider = ScriptedProvider()
@@ -140,7 +140,21 @@ async def test_a_kept_reply_of_any_model_of_the_chain_answers(home: Path):
     async with opened(home, provider) as gateway:
         completed = await ask(gateway, models=(SMALL, LARGE))
 
-    assert (completed.model, provider.asked) == (LARGE, [])
+    assert (completed.model, len(provider.asked)) == (SMALL, 1)
+
+
+@pytest.mark.parametrize("mode", ["live", "offline"])
+async def test_a_kept_reply_of_a_stand_in_answers_where_the_first_is_out_of_reach(home: Path, mode: str):
+    """It is not paid for again; offline nobody is in reach."""
+    async with opened(home, ScriptedProvider()) as gateway:
+        await ask(gateway, models=(LARGE,))
+    provider = ScriptedProvider([fault("500", model=SMALL)] * 5)
+
+    async with opened(home, provider, mode=mode) as gateway:
+        completed = await ask(gateway, models=(SMALL, LARGE))
+
+    assert (completed.model, completed.from_store) == (LARGE, True)
+    assert {asked.model for asked in provider.asked} <= {"small"}
 
 
 async def test_a_kept_reply_that_cannot_be_read_is_asked_again(home: Path):

@@ -23,7 +23,7 @@ from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.job import Bought, Job
 from tiered_eval.calls.jobs import Jobs
 from tiered_eval.calls.tally import CallTally
-from tiered_eval.errors import BudgetExceeded, CallsStopped, ProviderError, TieredEvalError
+from tiered_eval.errors import BudgetExceeded, CallsStopped, TieredEvalError
 from tiered_eval.ledger import Kept, shares_of
 from tiered_eval.records import Completed, DecisionAnswer, DecisionRequest, ModelReply
 
@@ -98,23 +98,16 @@ class Decider:
         self._flights: Flights[Answer] = Flights()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def decide(self, request: DecisionRequest, *, models: Sequence[str]) -> Completed[DecisionAnswer]:
-        """Answer the one question of ``request``, model after model. Raises what the gateway does."""
+    async def decide(self, request: DecisionRequest, *, model: str) -> Completed[DecisionAnswer]:
+        """Answer the one question of ``request``. Raises what the gateway does."""
         [question] = request.questions
         read = answer_reader(question)
-        places = [Place(model, self._door.jobs.decision_key(request, model)) for model in models]
-        found, distrusted = await self._door.find_completed(request, read, places)
+        place = Place(model, self._door.jobs.decision_key(request, model))
+        found, distrusted = await self._door.find_completed(request, read, [place])
         if found is not None:
             return found
-        for position, place in enumerate(places, start=1):
-            try:
-                answer, is_first = await self._join(request, place, distrusted.get(place.key))
-            except ProviderError as error:
-                if not error.may_fall_back or position == len(places):
-                    raise
-            else:
-                return completed(answer, request, read, place, tally=self._door.tally, is_first=is_first)
-        raise AssertionError("unreachable: the last model returns or raises")
+        answer, is_first = await self._join(request, place, distrusted.get(place.key))
+        return completed(answer, request, read, place, tally=self._door.tally, is_first=is_first)
 
     async def aclose(self) -> None:
         """End what is open; calls in flight are booked as unknown."""

@@ -9,7 +9,7 @@ Route: scorers and batchers call :meth:`Gateway.complete` and :meth:`Gateway.emb
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -146,30 +146,24 @@ class Gateway:
             raise ConfigError("no judge model is chosen; give one with --judge provider:name")
         if self._terms.mode == "replay":
             return await self._replay(request, parse, models[0])
-        if self._packer is not None and request.packed is not None:
-            return await self._packer.complete(request, parse, models=models)
-        return await self.complete_alone(request, parse, models=models)
+        packer = self._packer if request.packed is not None else None
+        ask = self.complete_alone if packer is None else packer.complete
+        return await self._in_turn(models, lambda model: ask(request, parse, model=model))
 
     async def complete_alone(
         self,
         request: ModelRequest,
         parse: Callable[[ModelReply], T],
         *,
-        models: Sequence[str],
+        model: str,
         readings: int | None = None,
     ) -> Completed[T]:
-        """The same, in a call of its own. ``readings`` bounds the replies that are paid for in vain."""
-        places = [Place(model, self.jobs.key(request, model)) for model in models]
-        found, distrusted = await self.find_completed(request, parse, places)
+        """The answer of one model, in a call of its own. ``readings`` bounds the replies that are paid for in vain."""
+        place = Place(model, self.jobs.key(request, model))
+        found, distrusted = await self.find_completed(request, parse, [place])
         if found is not None:
             return found
-        for position, place in enumerate(places, start=1):
-            try:
-                return await self._ask(request, parse, place, distrusted.get(place.key), readings)
-            except ProviderError as error:
-                if not error.may_fall_back or position == len(places):
-                    raise
-        raise AssertionError("unreachable: the last model of a chain returns or raises")
+        return await self._ask(request, parse, place, distrusted.get(place.key), readings)
 
     async def decide(self, request: DecisionRequest, *, models: Sequence[str]) -> Completed[DecisionAnswer]:
         """Answer one question by probabilities; those about one text share a call. Raises what ``complete`` does.
@@ -183,7 +177,7 @@ class Gateway:
         if self._terms.mode == "replay":
             [question] = request.questions
             return await self._replay(recorded_form(request), answer_reader(question), models[0])
-        return await self._decider.decide(request, models=models)
+        return await self._in_turn(models, lambda model: self._decider.decide(request, model=model))
 
     async def embed(self, texts: Sequence[str], *, model: str) -> EmbeddingReply:
         """Vectors of ``texts`` from a paid model, in as many requests as its limits ask for. Not kept here.
@@ -301,6 +295,26 @@ class Gateway:
             prompt = in_pack.prompt
         answer, place = Answer(reply=reply, cost_then=0), Place(model, "", prompt)
         return completed(answer, request, parse, place, tally=self.tally)
+
+    async def _in_turn(
+        self, models: Sequence[str], ask: Callable[[str], Awaitable[Completed[T]]]
+    ) -> Completed[T]:
+        """The answer of the first model that can be had.
+
+        What a later model said once, for another stage or another run, is no answer of the first one: it counts only
+        when the first one is out of reach.
+        """
+        for position, model in enumerate(models, start=1):
+            is_last = position == len(models)
+            try:
+                return await ask(model)
+            except NotKept:
+                if is_last:
+                    raise NotKept(models[0]) from None
+            except ProviderError as error:
+                if is_last or not error.may_fall_back:
+                    raise
+        raise AssertionError("unreachable: the last model answers or raises")
 
     # ── one model ────────────────────────────────────────────────────────────────────────────────
 

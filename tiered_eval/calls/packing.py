@@ -39,7 +39,6 @@ from tiered_eval.errors import (
     BudgetExceeded,
     CallsStopped,
     ModelRefused,
-    ProviderError,
     TieredEvalError,
     UnreadableReply,
 )
@@ -66,7 +65,7 @@ class Door(Protocol):
         request: ModelRequest,
         parse: Callable[[ModelReply], T],
         *,
-        models: Sequence[str],
+        model: str,
         readings: int | None = None,
     ) -> Completed[T]:
         """Ask one question by its ordinary prompt."""
@@ -95,7 +94,6 @@ class Door(Protocol):
 class _Part:
     """What a pack has for one of its questions."""
 
-    model: str = ""
     answer: Answer | None = None
     """None: nothing that can be used; ask alone."""
     cost_in_vain: int = 0
@@ -110,18 +108,17 @@ class _Waiting:
 
     request: ModelRequest
     parse: Callable[[ModelReply], Any]
-    keys: Mapping[str, str]
-    """Of its packed form, by model."""
+    key: str
+    """Of its packed form."""
     future: asyncio.Future[_Part]
     pack: list[_Waiting] = field(default_factory=list)
     """Those that it shares a call with, itself included; empty until that is known."""
     flight: asyncio.Task[None] | None = None
 
-    def question(self, model: str) -> PackQuestion:
+    @property
+    def question(self) -> PackQuestion:
         assert self.request.packed is not None, "only questions with a packed form come here"
-        return PackQuestion(
-            key=self.keys[model], request=self.request, form=self.request.packed, parse=self.parse
-        )
+        return PackQuestion(key=self.key, request=self.request, form=self.request.packed, parse=self.parse)
 
     def answer(self, part: _Part) -> None:
         if not self.future.done():
@@ -160,39 +157,29 @@ class Packer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def complete(
-        self, request: ModelRequest, parse: Callable[[ModelReply], T], *, models: Sequence[str]
+        self, request: ModelRequest, parse: Callable[[ModelReply], T], *, model: str
     ) -> Completed[T]:
         """Answer one question: kept under either of its keys, or in a pack, or alone. Raises what the gateway does."""
         door = self._door
         assert request.packed is not None, "only questions with a packed form come here"
         in_pack = alone_in_pack(request, request.packed)
-        keys = {model: door.jobs.key(in_pack, model) for model in models}
-        places = [
-            place
-            for model in models
-            for place in (
-                Place(model, door.jobs.key(request, model)),
-                Place(model, keys[model], in_pack.prompt),
-            )
-        ]
+        place = Place(model, door.jobs.key(in_pack, model), in_pack.prompt)
+        places = [Place(model, door.jobs.key(request, model)), place]
         found, distrusted = await door.find_completed(request, parse, places)
-        if found is None and await door.wait_for_batches([place.key for place in places]):
+        if found is None and await door.wait_for_batches([each.key for each in places]):
             # It travelled, alone or in a pack, in a batch of a run that ended before: not to be asked in another form.
             found, distrusted = await door.find_completed(request, parse, places)
         if found is not None:
             return found
         if distrusted:
-            return await door.complete_alone(request, parse, models=models)
-        part, is_first = await self._flights.join(
-            keys[models[0]], lambda: self._in_pack(request, parse, keys)
-        )
+            return await door.complete_alone(request, parse, model=model)
+        part, is_first = await self._flights.join(place.key, lambda: self._in_pack(request, parse, place))
         if part.answer is None:
             again = await door.complete_alone(
-                request, parse, models=models, readings=1 if part.was_asked else None
+                request, parse, model=model, readings=1 if part.was_asked else None
             )
             in_vain = usd_from_pico(part.cost_in_vain) if is_first else Decimal(0)
             return replace(again, cost_usd=again.cost_usd + in_vain)
-        place = Place(part.model, keys[part.model], in_pack.prompt)
         return completed(part.answer, request, parse, place, tally=door.tally, is_first=is_first)
 
     async def aclose(self) -> None:
@@ -207,13 +194,12 @@ class Packer:
     # ── collecting ───────────────────────────────────────────────────────────────────────────────
 
     async def _in_pack(
-        self, request: ModelRequest, parse: Callable[[ModelReply], Any], keys: Mapping[str, str]
+        self, request: ModelRequest, parse: Callable[[ModelReply], Any], place: Place
     ) -> _Part:
         """Wait for the answer of a pack; the last one who stops waiting ends the call."""
-        waiting = _Waiting(
-            request=request, parse=parse, keys=keys, future=asyncio.get_running_loop().create_future()
-        )
-        self._collect(waiting)
+        future: asyncio.Future[_Part] = asyncio.get_running_loop().create_future()
+        waiting = _Waiting(request=request, parse=parse, key=place.key, future=future)
+        self._collect(waiting, place.model)
         try:
             return await waiting.future
         except asyncio.CancelledError:
@@ -221,10 +207,10 @@ class Packer:
                 waiting.flight.cancel()
             raise
 
-    def _collect(self, waiting: _Waiting) -> None:
+    def _collect(self, waiting: _Waiting, model: str) -> None:
         request = waiting.request
         assert request.packed is not None, "only questions with a packed form come here"
-        group = (*waiting.keys, *alike(request, request.packed))
+        group = (model, *alike(request, request.packed))
         collected = self._collecting.setdefault(group, [])
         collected.append(waiting)
         if len(collected) >= self._limit:
@@ -239,9 +225,9 @@ class Packer:
 
     def _dispatch(self, group: tuple[object, ...], collected: list[_Waiting]) -> None:
         del self._collecting[group]
-        pack = sorted(collected, key=lambda waiting: next(iter(waiting.keys.values())))
-        random.Random(f"{self._seed} {next(iter(pack[0].keys.values()))}").shuffle(pack)
-        flight = self._start(self._fly(pack), pack)
+        pack = sorted(collected, key=lambda waiting: waiting.key)
+        random.Random(f"{self._seed} {pack[0].key}").shuffle(pack)
+        flight = self._start(self._fly(pack, str(group[0])), pack)
         for waiting in pack:
             waiting.pack, waiting.flight = pack, flight
 
@@ -266,28 +252,21 @@ class Packer:
 
     # ── one pack ─────────────────────────────────────────────────────────────────────────────────
 
-    async def _fly(self, pack: Sequence[_Waiting]) -> None:
-        """Ask a pack, model after model, and hand every question an answer, an error, or itself back."""
-        models = tuple(pack[0].keys)
-        for position, model in enumerate(models, start=1):
-            try:
-                await self._ask(pack, model)
-            except BudgetExceeded:
-                # Each alone needs less room, and what still fits under the cap is still asked.
-                _hand_back(pack)
-            except ProviderError as error:
-                if error.may_fall_back and position < len(models):
-                    continue
-                _fail(pack, error)
-            except TieredEvalError as error:
-                _fail(pack, error)
-            return
+    async def _fly(self, pack: Sequence[_Waiting], model: str) -> None:
+        """Ask a pack, and hand every question an answer, an error, or itself back."""
+        try:
+            await self._ask(pack, model)
+        except BudgetExceeded:
+            # Each alone needs less room, and what still fits under the cap is still asked.
+            _hand_back(pack)
+        except TieredEvalError as error:
+            _fail(pack, error)
 
     async def _ask(self, pack: Sequence[_Waiting], model: str) -> None:
         door = self._door
         await door.jobs.prepare(model)
         while len(open_ones := [waiting for waiting in pack if not waiting.future.done()]) > 1:
-            questions = [waiting.question(model) for waiting in open_ones]
+            questions = [waiting.question for waiting in open_ones]
             request = pack_of(questions)
             if self._only_if_cheaper and not is_cheaper(questions, request, model):
                 break
@@ -298,29 +277,29 @@ class Packer:
                 _hand_back(open_ones, job.billed, was_asked=True)
                 return
             if isinstance(got, Bought):
-                _hand_out(open_ones, read_pack(got.reply, questions), job.billed, model)
+                _hand_out(open_ones, read_pack(got.reply, questions), job.billed)
                 return
-            await self._take_kept(open_ones, model, got)
+            await self._take_kept(open_ones, got)
         _hand_back(open_ones)
 
-    async def _take_kept(self, pack: Sequence[_Waiting], model: str, known: Kept) -> None:
+    async def _take_kept(self, pack: Sequence[_Waiting], known: Kept) -> None:
         """Another process bought some of them meanwhile: take its answers, and leave the rest open."""
-        found = {known.key: known, **await self._door.find_kept([waiting.keys[model] for waiting in pack])}
+        found = {known.key: known, **await self._door.find_kept([waiting.key for waiting in pack])}
         for waiting in pack:
-            kept = found.get(waiting.keys[model])
+            kept = found.get(waiting.key)
             if kept is not None:
                 reply = reply_from_kept(kept, waiting.parse)
                 answer = None if reply is None else Answer(reply=reply, cost_then=kept.cost)
-                waiting.answer(_Part(model=model, answer=answer))
+                waiting.answer(_Part(answer=answer))
 
 
-def _hand_out(pack: Sequence[_Waiting], answers: Mapping[str, ModelReply], billed: int, model: str) -> None:
+def _hand_out(pack: Sequence[_Waiting], answers: Mapping[str, ModelReply], billed: int) -> None:
     for waiting, cost in zip(pack, shares_of(billed, len(pack)), strict=True):
-        reply = answers.get(waiting.keys[model])
+        reply = answers.get(waiting.key)
         if reply is None:
             waiting.answer(_Part(cost_in_vain=cost, was_asked=True))
         else:
-            waiting.answer(_Part(model=model, answer=Answer(reply=reply, cost=cost)))
+            waiting.answer(_Part(answer=Answer(reply=reply, cost=cost)))
 
 
 def _hand_back(pack: Sequence[_Waiting], billed: int = 0, *, was_asked: bool = False) -> None:
