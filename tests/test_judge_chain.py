@@ -493,10 +493,11 @@ async def test_a_vote_that_was_lost_is_not_counted():
     down = outage(SMALL)
     settled = await ask(ChainServices(VOTES, words={SMALL: [3, 4]}), claim("rubric"))
 
-    with pytest.raises(ProviderUnavailable):
+    with pytest.raises(CutShort) as caught:
         await ask(ChainServices(VOTES, words={SMALL: ["cannot-tell", "met", down]}))
 
     assert settled.state == "pass"
+    assert caught.value.error is down
 
 
 PANEL = JudgeStage(panel=(SMALL, LARGE, THIRD))
@@ -526,11 +527,15 @@ async def test_a_panel_says_what_more_than_half_of_it_says(
 
 
 async def test_a_panel_whose_missing_member_could_decide_has_not_looked():
-    """One against one, and the third out of reach: an outage is not a vote."""
+    """One against one, and the third out of reach: an outage is not a vote. What the others said and cost is told."""
     words = {SMALL: "met", LARGE: "not-met", THIRD: outage(THIRD)}
 
-    with pytest.raises(ProviderUnavailable):
+    with pytest.raises(CutShort) as caught:
         await ask(ChainServices(PANEL, words=words))
+
+    assert caught.value.error is words[THIRD]
+    assert [step.state for step in caught.value.trail] == ["pass", "fail"]
+    assert caught.value.cost_usd == 2 * CENT
 
 
 async def test_a_panel_that_its_missing_member_could_not_have_settled_is_unsure():
@@ -552,7 +557,9 @@ async def test_a_panel_that_could_not_look_hands_the_question_on():
 
     outcome = await ask(services)
 
-    assert (outcome.state, said_by(outcome)) == ("fail", [(1, "error", None)])
+    assert outcome.state == "fail"
+    assert [(step.stage, step.state) for step in outcome.trail] == [(1, "pass"), (1, "error"), (1, "error")]
+    assert outcome.cost_usd == 2 * CENT
 
 
 async def test_no_money_for_a_member_is_not_an_outage():
@@ -560,8 +567,11 @@ async def test_no_money_for_a_member_is_not_an_outage():
     words = {SMALL: "met", LARGE: NO_MONEY, THIRD: outage(THIRD), "four:top": "met"}
     services = ChainServices(PANEL, JudgeStage(models=("four:top",)), words=words)
 
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(CutShort) as caught:
         await ask(services)
+
+    assert caught.value.error is NO_MONEY
+    assert "four:top" not in services.asked
 
 
 async def test_a_band_asks_more_than_a_majority_of_a_panel():
@@ -837,3 +847,32 @@ def test_a_trail_in_words_names_stage_and_model():
         == "judge, stage 1 (gpt-6-luna)"
     )
     assert step_words(Step("exact", "exact", "unsure", "not there")) == "exact"
+
+
+@pytest.mark.parametrize(("written", "share"), [(0.9, 0.1), (0.95, 0.05), (0.7, 0.3), (0.6, 0.4), (1.0, 0.0)])
+async def test_both_ends_of_a_band_decide_also_for_a_claim_that_is_turned_around(
+    written: float, share: float
+):
+    """One less 0.9 is not quite 0.1 to a computer; the number at the line decides all the same."""
+    stage = JudgeStage(models=(DECIDER,), accept=written, reject=round(1 - written, 6))
+    turned = replace(claim(), negated=True)
+
+    said = [
+        (await ask(ChainServices(stage, numbers={DECIDER: number}), one)).state
+        for one in (claim(), turned)
+        for number in (written, share)
+    ]
+
+    assert said == ["pass", "fail", "pass", "fail"]
+
+
+async def test_probabilities_of_levels_that_make_up_the_line_reach_it():
+    """0.3 and 0.6 are 0.9, whatever their binary fractions add up to."""
+    stage = JudgeStage(models=(DECIDER,), accept=0.9, reject=0.1)
+
+    assert [stage.place(share) for share in (0.1 + 0.2 + 0.6, 0.3 + 0.6, 1 - 0.9, 0.5)] == [
+        "pass",
+        "pass",
+        "fail",
+        "unsure",
+    ]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 __all__ = [
+    "ROUNDING",
     "Confirm",
     "JudgeStage",
     "StageFault",
@@ -31,6 +32,8 @@ DECISION_PREFIX_END = "-decisions"
 MOST_STAGES = 6
 MOST_VOICES = 9
 """Votes of a model, or members of a panel."""
+ROUNDING = 1e-9
+"""A share that misses a line by no more has reached it: 1 - 0.9 is not quite 0.1, nor 2/3 quite what is written for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,14 @@ class JudgeStage:
     def is_decision(self) -> bool:
         """Does it ask a model that answers by probabilities?"""
         return any(is_decision_model(model) for model in self.models)
+
+    def place(self, share: float) -> Literal["pass", "fail", "unsure"]:
+        """What the band makes of a share; both of its ends decide. A stage without a band has none."""
+        assert self.accept is not None, "asked of stages with a band"
+        assert self.reject is not None, "asked of stages with a band"
+        if share >= self.accept - ROUNDING:
+            return "pass"
+        return "fail" if share <= self.reject + ROUNDING else "unsure"
 
     def turned(self) -> JudgeStage:
         """The stage for a claim that is judged by its opposite: a met opposite is a claim that is not met."""

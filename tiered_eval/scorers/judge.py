@@ -73,7 +73,7 @@ class Judge:
             ConfigError: the expectation has nothing that a judge could be asked.
             JudgeMissing: neither the expectation nor the run names a model.
             ProviderError, BudgetExceeded, DeadlineReached: could not look.
-            CutShort: one of these, after an earlier stage had said something.
+            CutShort: one of these, after somebody had said something.
         """
         stages = self._stages(expectation, services)
         walk = _Walk()
@@ -81,14 +81,12 @@ class Judge:
             place = number if len(stages) > 1 else None
             try:
                 outcome = await ask_stage(stage, expectation, subject, services, number=place)
-            except OUT_OF_REACH as error:
-                if number == len(stages):
-                    walk.cut_short(error)
-                    raise
-                walk.said.append(lost_step(error, number))
             except TieredEvalError as error:
-                walk.cut_short(error)
-                raise
+                cause = walk.hear(error)
+                if number == len(stages) or not isinstance(cause, OUT_OF_REACH):
+                    walk.cut_short(cause)
+                    raise
+                walk.said.append(lost_step(cause, number))
             else:
                 if number == len(stages) or outcome.state not in ("unsure", stage.confirm):
                     return walk.ended(outcome)
@@ -120,6 +118,15 @@ class _Walk:
         self.said += (*outcome.trail, step_of(outcome, number))
         self.cost_usd += outcome.cost_usd
         self.is_from_store = self.is_from_store and outcome.from_store
+
+    def hear(self, error: TieredEvalError) -> TieredEvalError:
+        """What kept a stage from an answer; those of its models that had spoken are noted."""
+        if not isinstance(error, CutShort):
+            return error
+        self.said += error.trail
+        self.cost_usd += error.cost_usd
+        self.is_from_store = self.is_from_store and not error.cost_usd
+        return error.error
 
     def ended(self, outcome: Outcome) -> Outcome:
         """The last word, with all that was said before it."""

@@ -12,21 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tiered_eval.records import JudgeStage, OutcomeState
+from tiered_eval.records.judging import ROUNDING
 
 __all__ = ["Ballot", "banded"]
-
-_ROUNDING = 1e-9
-"""A share of 2 of 3 reaches a line at 0.66666667."""
 
 
 def banded(stage: JudgeStage, state: OutcomeState, score: float | None) -> OutcomeState:
     """What a stage's band makes of one answer; without a band, or an answer, it stays as it is."""
     if stage.accept is None or stage.reject is None or state == "unsure":
         return state
-    share = score if score is not None else float(state == "pass")
-    if share >= stage.accept:
-        return "pass"
-    return "fail" if share <= stage.reject else "unsure"
+    return stage.place(score if score is not None else float(state == "pass"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +38,8 @@ class Ballot:
         majority = voters // 2 + 1
         if stage.accept is None or stage.reject is None:
             return cls(voters=voters, to_pass=majority, to_fail=majority)
-        to_pass = math.ceil(stage.accept * voters - _ROUNDING)
-        to_fail = math.ceil((1.0 - stage.reject) * voters - _ROUNDING)
+        to_pass = math.ceil(stage.accept * voters - ROUNDING)
+        to_fail = math.ceil((1.0 - stage.reject) * voters - ROUNDING)
         return cls(voters=voters, to_pass=max(majority, to_pass), to_fail=max(majority, to_fail))
 
     def result(self, states: Sequence[OutcomeState]) -> OutcomeState:

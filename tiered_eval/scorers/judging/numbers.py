@@ -102,11 +102,10 @@ def _weighed(
         shares = [(int(level), share) for level, share in answer.probabilities]
         likely = min(1.0, math.fsum(share for level, share in shares if level >= scale.pass_level))
         score = min(1.0, math.fsum(scale.share(level) * share for level, share in shares))
-    if likely >= stage.accept:
-        return "pass", f"probability {likely:.3g}", score
-    if likely <= stage.reject:
-        return "fail", f"probability {likely:.3g}", score
-    return "unsure", f"probability {likely:.3g} is between {stage.reject:g} and {stage.accept:g}", score
+    state = stage.place(likely)
+    if state == "unsure":
+        return state, f"probability {likely:.3g} is between {stage.reject:g} and {stage.accept:g}", score
+    return state, f"probability {likely:.3g}", score
 
 
 def _claims_absence(state: OutcomeState, expectation: Expectation) -> bool:

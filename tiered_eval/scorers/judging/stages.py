@@ -14,7 +14,14 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
 
-from tiered_eval.errors import ModelRefused, NotKept, ProviderError, RecordingMissing, TieredEvalError
+from tiered_eval.errors import (
+    CutShort,
+    ModelRefused,
+    NotKept,
+    ProviderError,
+    RecordingMissing,
+    TieredEvalError,
+)
 from tiered_eval.records import Expectation, JudgeStage, Outcome, OutcomeState, Step
 from tiered_eval.scorers.base import Services
 from tiered_eval.scorers.judging.ballots import Ballot, banded
@@ -41,6 +48,7 @@ async def ask_stage(
     Raises:
         ProviderError, NotKept, RecordingMissing: too many of its models are out of reach.
         BudgetExceeded, DeadlineReached, CallsStopped, ConfigError, LedgerError: nobody may be asked.
+        CutShort: one of these, after others had answered.
     """
     if stage.is_decision:
         return await ask_by_numbers(stage, expectation, subject, services, models=stage.models)
@@ -108,23 +116,26 @@ def _states(votes: Sequence[Said | TieredEvalError]) -> list[OutcomeState]:
 def _counted(votes: Sequence[Said | TieredEvalError], ballot: Ballot, number: int | None) -> Outcome:
     """The outcome of a ballot. Raises the error that kept it from being settled, if one did."""
     outcomes = [vote.outcome for vote in votes if isinstance(vote, Said)]
-    state = ballot.result(_states(votes))
     errors = [vote for vote in votes if not isinstance(vote, Said)]
+    steps = [step_of(one, number) for one in outcomes]
+    cost_usd = sum((one.cost_usd for one in outcomes), Decimal(0))
     if errors and ballot.missing(_states(votes), asked=len(outcomes)):  # they could have settled it
         # What stops a run comes first: nobody is to look for another model where there is no money.
-        raise min(errors, key=lambda error: isinstance(error, OUT_OF_REACH))
+        first = min(errors, key=lambda error: isinstance(error, OUT_OF_REACH))
+        steps += [lost_step(error, number) for error in errors if error is not first]
+        raise CutShort(first, trail=steps, cost_usd=cost_usd) if steps else first
+    state = ballot.result(_states(votes))
     counts = [sum(one.state == wanted for one in outcomes) for wanted in ("pass", "fail")]
     speaker = next((one for one in outcomes if one.state == state), outcomes[0])
     reason = f"no majority among {ballot.voters}: {counts[0]} pass, {counts[1]} fail"
     if state != "unsure":
         reason = f"{counts[state == 'fail']} of {ballot.voters} say {state}: {speaker.reason}"
-    steps = [step_of(one, number) for one in outcomes]
     return replace(
         speaker,
         state=state,
         reason=reason,
         score=counts[0] / len(outcomes),
-        cost_usd=sum((one.cost_usd for one in outcomes), Decimal(0)),
+        cost_usd=cost_usd,
         from_store=all(one.from_store for one in outcomes),
         trail=(*steps, *(lost_step(error, number) for error in errors)),
     )
