@@ -110,7 +110,7 @@ async def test_killed_at_every_step_and_again_in_the_resume(
     ("seed", "kills"),
     [
         (0, 5),
-        *(pytest.param(seed, 20, marks=[pytest.mark.slow, pytest.mark.timeout(300)]) for seed in range(10)),
+        *(pytest.param(seed, 20, marks=[pytest.mark.slow, pytest.mark.timeout(300)]) for seed in range(3)),
     ],
 )
 @pytest.mark.parametrize("way", ["alone", pytest.param("packed", marks=pytest.mark.slow)])
