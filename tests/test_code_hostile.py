@@ -90,6 +90,30 @@ SLIPS: list[tuple[str, str, dict[str, Any], str, str]] = [
         "tells nonsense of what it defines, which is no fault of the tests",
     ),
     (
+        "told = [0]\nclass Any:\n    def __sub__(self, o):\n        told[0] = o\n        return self\n"
+        "    def __abs__(self): return 0\n"
+        "def add(a, b): return told[0] or Any()",
+        "assert abs(add(1, 0.41) - 1.41) < 0.01\nassert add(1, 0.41) == 1.41\nassert add(1, 0.41) == 1.41",
+        {"pass_at": 0.6},
+        "unsure",
+        "is handed what is expected, and returns that in the next test",
+    ),
+    (
+        "def add(a, b): import no_such_package",
+        "assert add(1, 2) == 3",
+        {},
+        "fail",
+        "wants a package that is not there, which is no fault of the tests",
+    ),
+    (
+        "def add(a, b): raise KeyError('x')",
+        "import unittest\nclass T(unittest.TestCase):\n    @classmethod\n    def tearDownClass(cls): add(1, 2)\n"
+        "    def test_it(self): self.assertEqual(1, 1)",
+        {},
+        "fail",
+        "breaks when the tests clear up",
+    ),
+    (
         WRONG + "import resource, os\nresource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))",
         "import fractions\nassert add(1, 2) == 3",
         {},

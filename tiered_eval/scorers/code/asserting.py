@@ -178,8 +178,8 @@ class Tests:
             self._test(f"{kind.__name__}.setUpClass", kind.setUpClass, is_kept=False)
             for name in defaultTestLoader.getTestCaseNames(kind):
                 self._test(f"{kind.__name__}.{name}", kind(name).debug)
-            kind.tearDownClass()
-            kind.doClassCleanups()
+            self._test(f"{kind.__name__}.tearDownClass", kind.tearDownClass, is_kept=False)
+            self._test(f"{kind.__name__}.doClassCleanups", kind.doClassCleanups, is_kept=False)
         except SkipTest as fault:
             raise _Broken(f"a test of {kind.__name__} is skipped: {fault}") from None
 
@@ -219,12 +219,12 @@ class Tests:
             state, message = "failed", str(fault)
         except Untestable as fault:
             state, message = "untestable", str(fault)
-        except ModuleNotFoundError as fault:
-            raise _Broken(f"the tests need {fault.name}") from None
         except (Gone, _TimeUp, _Broken):
             self.results.append({"name": name, "state": "failed", "message": ""})
             raise
         except BaseException as fault:  # whatever the code raised is what became of the test
+            if isinstance(fault, ModuleNotFoundError) and fault is not self._link.raised:
+                raise _Broken(f"the tests need {fault.name}") from None
             if type(fault).__module__ == "unittest.case" and fault is not self._link.raised:
                 raise  # a test that skips itself
             is_ours = fault is not self._link.raised and self._link.has_objects  # a stand-in may not do all
@@ -241,8 +241,8 @@ class Tests:
             raise Gone if self._link.is_gone else _TimeUp
         if self._link.failed_within is not None:
             return "failed", f"while it was called back: {self._link.failed_within}"
-        if Untestable.last is not None:
-            return "untestable", str(Untestable.last)
+        if why := Untestable.last or self._link.has_told:
+            return "untestable", str(why)
         return "passed", ""
 
 

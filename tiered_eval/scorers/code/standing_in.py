@@ -52,6 +52,8 @@ class Link:
         self.failed_within: AssertionError | None = None
         """An assertion that failed while the code had called back: whether it lets that through is not its to say."""
         self.is_gone = False
+        self.has_told: Untestable | None = None
+        """Of a test in which the code was handed what it must come to: it may return that from now on."""
 
     def ask(self, do: str, *given: Any, **named: Any) -> Any:
         """What comes of it: a plain value or a stand-in; or what it raises is raised."""
@@ -224,7 +226,10 @@ def _of_degree(do: str) -> Callable[..., Any]:
 
     def ask(self: StandIn, *given: Any) -> Any:
         if self._is_mixed:
-            raise Untestable(f"an object of class {self._kind} was reckoned with, and its figure is its own")
+            self._link.has_told = Untestable(
+                f"an object of class {self._kind} was reckoned with, and its figure is its own"
+            )
+            raise self._link.has_told
         return self._link.ask(do, self, *given)
 
     return ask
@@ -235,7 +240,10 @@ def _two(do: str, *, is_turned: bool = False) -> Callable[..., Any]:
         result = self._link.ask(do, *((other, self) if is_turned else (self, other)))
         if not isinstance(other, StandIn):
             if not isinstance(result, StandIn):
-                raise Untestable(f"reckoning with an object of class {self._kind} would be its own to do")
+                self._link.has_told = Untestable(
+                    f"reckoning with an object of class {self._kind} would be its own to do"
+                )
+                raise self._link.has_told
             object.__setattr__(result, "_is_mixed", True)
         return result
 
