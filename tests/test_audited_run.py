@@ -12,16 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from certified_shipments import GOODS, PLACES, made_certificate, shipment, shipments, suite_text
 from scripted_services import ScriptedServices
 
 from tiered_eval import RunConfig, evaluate
 from tiered_eval.calibration.audit_notes import find_audit, record_audits
-from tiered_eval.calibration.calibrate import calibrate
 from tiered_eval.calibration.certificate import Certificate, save_certificate
-from tiered_eval.calibration.collecting import run_fingerprints
-from tiered_eval.calibration.features import FEATURES, FreeScores
-from tiered_eval.calibration.labels import Label, TierSpec
-from tiered_eval.calibration.promise import Promise
 from tiered_eval.cli.app import run_app
 from tiered_eval.errors import ProviderUnavailable
 from tiered_eval.ledger import Ledger
@@ -29,53 +25,13 @@ from tiered_eval.records import Case, JudgeStage, Report, Verdict
 from tiered_eval.runner import Evaluator
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.loopback import loopback_process
-from tiered_eval.text.subject import Subject
 
 pytest.importorskip("numpy", reason="calibration needs numpy, which the extra [local] brings")
-
-GOODS = (
-    "filters",
-    "pumps",
-    "valves",
-    "gaskets",
-    "bearings",
-    "cables",
-    "sensors",
-    "panels",
-    "hoses",
-    "relays",
-)
-PLACES = ("Lindau", "Torsby", "Marlow", "Ostend", "Kalmar", "Bergen", "Tarnow", "Velden")
-TIERS = (TierSpec(name="free", scores=FEATURES, cost=0.0), TierSpec(name="top", scores=(), cost=1.0))
-
-
-def shipment(number: int, rng: random.Random, *, is_met: bool | None = None) -> tuple[Case, bool]:
-    """A response that states where goods went, and a claim that is right or names another place."""
-    goods, place = rng.choice(GOODS), rng.choice(PLACES)
-    is_met = rng.random() < 0.5 if is_met is None else is_met
-    claimed = place if is_met else rng.choice([other for other in PLACES if other != place])
-    response = f"Note {number}. The {goods} were shipped to {place} on Monday, and the invoice followed."
-    claim = make_expectation("must-contain", f"The {goods} were shipped to {claimed}", id="where")
-    return make_case(response, claim, id=f"case-{number}"), is_met
-
-
-def shipments(count: int, seed: int = 2) -> list[Case]:
-    rng = random.Random(seed)
-    return [shipment(number, rng)[0] for number in range(count)]
 
 
 @pytest.fixture(scope="module")
 def certificate() -> Certificate:
-    """One whose labels are the top judge's, so that it says how often early verdicts may differ from it: in 5 %."""
-    rng, free, labels = random.Random(1), FreeScores(), []
-    for number in range(600):
-        case, is_met = shipment(number, rng)
-        scores = free.of(case.expectations[0], Subject(case))
-        labels.append(Label(id=case.id, case=case.id, kind="must-contain", met=is_met, scores=scores))
-    fingerprints = {"free": run_fingerprints(None, {})["free"]}
-    return calibrate(
-        labels, TIERS, Promise(label_source="top_judge"), created="2026-01-01", fingerprints=fingerprints
-    )
+    return made_certificate()
 
 
 def said_in(text: str) -> str:
@@ -392,18 +348,7 @@ def test_the_command_shows_the_audits_of_a_real_run(
     rng = random.Random(4)
     cases = [shipment(number, rng, is_met=is_met)[0] for number in range(150)]
     suite = tmp_path / "suite.jsonl"
-    suite.write_text(
-        "\n".join(
-            json.dumps(
-                {
-                    "id": case.id,
-                    "response": case.response,
-                    "expect": [{"must-contain": case.expectations[0].value}],
-                }
-            )
-            for case in cases
-        )
-    )
+    suite.write_text(suite_text(cases))
     save_certificate(certificate, tmp_path / "certificate.json")
     monkeypatch.setenv("OPENAI_API_KEY", "loopback-key")
     home = ["--home", str(tmp_path / "home")]

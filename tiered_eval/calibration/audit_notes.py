@@ -1,58 +1,99 @@
 """Audits in the ledger: one note a certificate, changed in one transaction.
 
-The one idea: two runs that end together must both count, so a state is read, bet on and written without anyone in between.
+The one idea: two runs that audit at once must both count, so a book is read, changed and written without anyone in between;
+and what a run has asked stands there before the question leaves, so a kill loses nothing.
 
-Route: the runner calls :func:`record_audits` at its end; ``tiered-eval audit`` reads :func:`audit_states`.
+Route: the runner hands its changes to :func:`change_audits`; ``tiered-eval audit`` reads :func:`audit_states`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
-from tiered_eval.calibration.audit import (
-    AuditState,
-    audit_state_from_json,
-    audit_state_to_json,
-    begin_audit,
-    update,
-)
+from tiered_eval.calibration.audit import AuditState, begin_audit, update
+from tiered_eval.calibration.audit_book import AuditBook, audit_book_from_json, audit_book_to_json
 from tiered_eval.errors import LedgerError
 from tiered_eval.ledger import Ledger
 
-__all__ = ["audit_states", "find_audit", "record_audits"]
+__all__ = ["audit_states", "change_audits", "end_audits", "find_audit", "find_audits", "record_audits"]
 
 _PREFIX = "audit:"
+
+Change: TypeAlias = Callable[[AuditBook], AuditBook]
+
+
+def change_audits(
+    ledger: Ledger, certificate: str, base_rate: float, change: Change
+) -> asyncio.Future[object]:
+    """Hand a change in; done when it is on disk. It is made even if nobody waits.
+
+    Raises (through the future):
+        LedgerError: the ledger could not be written.
+    """
+    return ledger.hand_in_note(_PREFIX + certificate, _changed(certificate, base_rate, change))
+
+
+def end_audits(ledger: Ledger, certificate: str, base_rate: float) -> AuditState:
+    """Close what a run has left open, when all its changes are handed in, and return how the audits stand.
+
+    Raises:
+        LedgerError: what was noted before cannot be read, or the ledger not be written.
+    """
+    return _change_now(ledger, certificate, base_rate, lambda book: book.ended(ledger))
 
 
 def record_audits(
     ledger: Ledger, certificate: str, base_rate: float, disagreements: Sequence[bool]
 ) -> AuditState:
-    """Add the audits of a run to those of its certificate, durably, and return how it stands.
+    """Add audits that have been answered, durably, and return how they stand.
 
     Raises:
         LedgerError: what was noted before cannot be read, or the ledger not be written.
         ValueError: the rate is none.
     """
     begin_audit(certificate, base_rate)  # a wrong rate is the caller's fault, not the ledger's
+    return _change_now(
+        ledger, certificate, base_rate, lambda book: replace(book, state=update(book.state, disagreements))
+    )
 
-    def changed(noted: str | None) -> str:
-        before = begin_audit(certificate, base_rate) if noted is None else _read(noted)
-        return json.dumps(audit_state_to_json(update(before, disagreements)))
 
+def _change_now(ledger: Ledger, certificate: str, base_rate: float, change: Change) -> AuditState:
     try:
-        return _read(ledger.change_note(_PREFIX + certificate, changed))
+        noted = ledger.change_note(_PREFIX + certificate, _changed(certificate, base_rate, change))
+        return _read(noted).state
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(ledger, certificate) from error
 
 
-def find_audit(ledger: Ledger, certificate: str) -> AuditState | None:
-    """How the audits of a certificate stand; None if there were none.
+def _changed(certificate: str, base_rate: float, change: Change) -> Callable[[str | None], str]:
+    def changed(noted: str | None) -> str:
+        before = AuditBook(state=begin_audit(certificate, base_rate)) if noted is None else _read(noted)
+        return json.dumps(audit_book_to_json(change(before)))
+
+    return changed
+
+
+def find_audits(ledger: Ledger, certificate: str) -> AuditBook | None:
+    """The audits of a certificate, open ones included; None if there were none.
 
     Raises:
         LedgerError: what was noted cannot be read.
     """
-    return next((state for state in audit_states(ledger) if state.certificate == certificate), None)
+    return next((book for book in _books(ledger) if book.state.certificate == certificate), None)
+
+
+def find_audit(ledger: Ledger, certificate: str) -> AuditState | None:
+    """How the audits of a certificate stand; None if none was answered.
+
+    Raises:
+        LedgerError: what was noted cannot be read.
+    """
+    found = find_audits(ledger, certificate)
+    return found.state if found is not None and found.state.audits else None
 
 
 def audit_states(ledger: Ledger) -> list[AuditState]:
@@ -61,17 +102,21 @@ def audit_states(ledger: Ledger) -> list[AuditState]:
     Raises:
         LedgerError: what was noted cannot be read.
     """
-    states = []
+    return [book.state for book in _books(ledger) if book.state.audits]
+
+
+def _books(ledger: Ledger) -> list[AuditBook]:
+    books = []
     for certificate, noted in sorted(ledger.notes(_PREFIX).items()):
         try:
-            states.append(_read(noted))
+            books.append(_read(noted))
         except (KeyError, TypeError, ValueError) as error:
             raise _damaged(ledger, certificate) from error
-    return states
+    return books
 
 
-def _read(noted: str) -> AuditState:
-    return audit_state_from_json(json.loads(noted))
+def _read(noted: str) -> AuditBook:
+    return audit_book_from_json(json.loads(noted))
 
 
 def _damaged(ledger: Ledger, certificate: str) -> LedgerError:

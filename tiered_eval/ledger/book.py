@@ -15,6 +15,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -48,6 +49,7 @@ from tiered_eval.ledger.moving import (
     move,
     room_for,
 )
+from tiered_eval.ledger.notes import change_note
 from tiered_eval.ledger.owner import Owner, is_alive
 from tiered_eval.ledger.reading import RUNS, kept_from_row, run_from_row
 from tiered_eval.ledger.replies import PAGE_OF_REPLIES, add_replies, forget_replies
@@ -108,6 +110,15 @@ class Ledger:
     @property
     def is_open(self) -> bool:
         return not self._is_closed
+
+    @property
+    def owner(self) -> str:
+        """The name of this opening of it, which no other one has ever had."""
+        return self._owner.name
+
+    def is_alive(self, owner: str) -> bool:
+        """Is the opening of that name still in use, by whatever process?"""
+        return is_alive(self._locks, owner)
 
     def __enter__(self) -> Ledger:
         return self
@@ -233,22 +244,14 @@ class Ledger:
         For small things that runs hand on to each other; two runs at once change it one after the other. An
         exception of ``change`` leaves the note as it was and is raised here.
         """
-        failed: list[Exception] = []
+        text, error = self._writer.wait_for(partial(change_note, name=NOTE + name, change=change))
+        if error is not None:
+            raise error
+        return text
 
-        def work(connection: sqlite3.Connection) -> str:
-            row = connection.execute("SELECT value FROM meta WHERE name = ?", (NOTE + name,)).fetchone()
-            try:
-                changed = change(None if row is None else row[0])
-            except (KeyError, TypeError, ValueError) as error:
-                failed.append(error)
-                return ""
-            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (NOTE + name, changed))
-            return changed
-
-        written = self._writer.wait_for(work)
-        if failed:
-            raise failed[0]
-        return written
+    def hand_in_note(self, name: str, change: Callable[[str | None], str]) -> asyncio.Future[object]:
+        """The same without waiting: done when it is on disk. An exception of ``change`` is not told of."""
+        return self._writer.submit(partial(change_note, name=NOTE + name, change=change))
 
     def claim(self, claim: Claim) -> asyncio.Future[ClaimAnswer]:
         """Ask for the key and the money of one attempt. Everything is decided in one transaction."""

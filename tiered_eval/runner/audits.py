@@ -5,21 +5,24 @@ that the certificate was made for; where it cannot look (no money, no time, an o
 nobody had asked. Only replies that were bought now are evidence: one that was kept tells nothing new.
 
 Drawn by a hash of the claim and of the response, so that the same response is audited in every run (and answered from the
-store), another response of the same case anew. Route: ``runner.certified`` draws here, ``runner.checks`` comes back with
-the judge's verdict, and the ledger keeps the state of the alarm from run to run.
+store), another response of the same case anew. Each is noted in the ledger before the judge is asked and when it has
+answered, so a run that is killed loses none. Route: ``runner.certified`` draws here, ``runner.checks`` says when the judge is
+asked and comes back with its verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tiered_eval.calibration.audit import AuditDraw, audit_rank, begin_audit, update
-from tiered_eval.calibration.audit_notes import find_audit, record_audits
+from tiered_eval.calibration.audit import AuditDraw, AuditState, audit_rank, begin_audit
+from tiered_eval.calibration.audit_book import AuditBook, Owners
+from tiered_eval.calibration.audit_notes import change_audits, end_audits, find_audits
 from tiered_eval.calibration.certificate import Certificate
-from tiered_eval.errors import LedgerError
+from tiered_eval.errors import ConfigError, LedgerError
 from tiered_eval.records import Expectation, JudgeStage, Step, Verdict
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
@@ -30,18 +33,26 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "Audits", "LastStages"]
 
 
+class OpenLedger(Protocol):
+    """Opens the ledger of a run; None where there is none and it is not to be made."""
+
+    async def __call__(self, *, make: bool) -> Ledger | None: ...
+
+
 class Audit:
     """A certified verdict that is to be checked, or is spare: checked only if too few are drawn in the whole run."""
 
-    __slots__ = ("_audits", "early", "rank", "slot")
+    __slots__ = ("_audits", "early", "id", "is_asked", "rank", "slot")
 
-    def __init__(self, audits: Audits, early: Verdict, *, rank: float, slot: int | None) -> None:
+    def __init__(self, audits: Audits, early: Verdict, *, id: str, rank: float) -> None:
         self._audits = audits
         self.early = early
+        self.id = id
         self.rank = rank
         """In [0, 1): how soon its turn comes among all early verdicts."""
-        self.slot = slot
-        """Its place in the order of the draw; None while it is spare."""
+        self.slot: int | None = None
+        """Its number among those that were drawn; None while it is spare."""
+        self.is_asked = False
 
     @property
     def missing(self) -> int:
@@ -51,6 +62,12 @@ class Audit:
     def promote(self) -> None:
         """Take a spare one in."""
         self.slot = self._audits.next_slot()
+
+    async def ask(self) -> None:
+        """The judge is about to be asked: have it noted before that."""
+        if not self.is_asked:
+            self.is_asked = True
+            await self._audits.ask(self)
 
     def settle(self, begun: object) -> Verdict:
         """The verdict after the judge's step, whose own verdict counts.
@@ -64,7 +81,7 @@ class Audit:
 
     def stands(self, instead: Verdict) -> Verdict:
         """The early verdict, where the judge said nothing: its trail tells what came ``instead``."""
-        self._audits.take(self, None)
+        self._audits.miss(self, instead)
         entry = Step(
             "judge", "judge", "skipped" if _is_unmade(instead) else "error", f"audit: {instead.reason}"
         )
@@ -75,19 +92,18 @@ class Audit:
 class Audits:
     """Draws audits, counts what came of them, and knows whether the certificate has gone stale.
 
-    Results are taken in the order of the draw, whatever order they come in: slow answers may be bad ones, and an alarm that
-    looks after each of them must not be led by that.
+    Results are counted in the order in which they were asked, whatever order they come in: slow answers may be bad ones, and an
+    alarm that looks after each of them must not be led by that.
 
     Args:
         seed: of the run; the same verdicts are drawn with the same.
+        is_live: replies may be bought. A run that makes no call makes no ledger either.
     """
 
-    def __init__(self, certificate: Certificate, *, seed: int = 0) -> None:
+    def __init__(self, certificate: Certificate, *, seed: int = 0, is_live: bool = True) -> None:
         self.name = certificate.name
         self.allowed = _allowed(certificate)
         """The share that may differ; None where the certificate does not know, and there is no alarm."""
-        self.state = None if self.allowed is None else begin_audit(self.name, self.allowed)
-        """All audits of the certificate so far."""
         self.made = 0
         """Audits of this run that the judge has answered, kept replies included."""
         self.differing = 0
@@ -95,24 +111,36 @@ class Audits:
         """Why they could not be noted, if so."""
         self.was_stale = False
         """Had the alarm gone off before this run?"""
+        self._is_live = is_live
         self._seed = seed
         self._draw = AuditDraw(seed=seed)
         self._is_drawing = False
-        self._slots = self._taken = 0
-        self._waiting: dict[int, bool | None] = {}
-        self._fresh: list[bool] = []
+        self._slots = 0
+        self._book = None if self.allowed is None else AuditBook(state=begin_audit(self.name, self.allowed))
+        self._ledger: Ledger | None = None
+        self._open_ledger: OpenLedger = _no_ledger
+        self._has_news = False
 
-    def begin(self, ledger: Ledger | None, *, has_judge: bool) -> None:
+    async def begin(self, open_ledger: OpenLedger, *, has_judge: bool) -> None:
         """Look up how the certificate stands; without a judge nothing is audited.
 
         Raises:
-            LedgerError: its audits were noted and cannot be read.
+            ConfigError, LedgerError: there is a ledger and it cannot be used, or its audits cannot be read.
         """
         self._is_drawing = has_judge
-        found = None if ledger is None else find_audit(ledger, self.name)
-        if found is not None:
-            self.state = found
-            self.was_stale = found.is_stale
+        self._open_ledger = open_ledger
+        ledger = self._ledger = await open_ledger(make=False)
+        found = None if ledger is None else find_audits(ledger, self.name)
+        if found is not None and ledger is not None:
+            self.was_stale = found.state.is_stale
+            if self._book is not None:
+                self._book = found.left_behind(ledger)
+                self._has_news = bool(self._book.open)
+
+    @property
+    def state(self) -> AuditState | None:
+        """All audits of the certificate so far."""
+        return None if self._book is None else self._book.state
 
     @property
     def is_stale(self) -> bool:
@@ -128,7 +156,7 @@ class Audits:
         if not self._is_drawing:
             return None
         id = f"{subject.case.id}\0{expectation.id}\0{subject.view(_digest)}"
-        audit = Audit(self, early, rank=audit_rank(id, self._seed), slot=None)
+        audit = Audit(self, early, id=_digest(id), rank=audit_rank(id, self._seed))
         if self._draw.offer(id):
             audit.promote()
             return audit
@@ -139,43 +167,87 @@ class Audits:
         self._slots += 1
         return self._slots - 1
 
-    def take(self, audit: Audit, judged: Verdict | None) -> None:
-        """What the judge said about an audited verdict; None where it said nothing."""
-        if audit.slot is None:
+    async def ask(self, audit: Audit) -> None:
+        """The judge is about to be asked about a verdict: what it will say counts even if this run is killed."""
+        if self.allowed is None:
             return
-        differs = None
-        if judged is not None:
-            differs = judged.state != audit.early.state
-            self.made += 1
-            self.differing += differs
-        is_news = judged is not None and not judged.from_store
-        self._waiting[audit.slot] = differs if is_news else None
-        while self._taken in self._waiting:
-            self._count(self._waiting.pop(self._taken))
-            self._taken += 1
+        if self._ledger is None and self.trouble is None:
+            try:
+                self._ledger = await self._open_ledger(make=self._is_live)
+            except (ConfigError, LedgerError) as error:
+                self.trouble = str(error)
+        # Not waited for: the ledger writes in the order of what is handed in, and the reservation of the call comes after this.
+        self._change(partial(_asked, id=audit.id))
 
-    def _count(self, differs: bool | None) -> None:
-        if differs is not None and self.state is not None:
-            self._fresh.append(differs)
-            self.state = update(self.state, [differs])
+    def take(self, audit: Audit, judged: Verdict) -> None:
+        """What the judge said about an audited verdict."""
+        differs = judged.state != audit.early.state
+        self.made += 1
+        self.differing += differs
+        self._answered(audit, differs, is_fresh=not judged.from_store)
+
+    def miss(self, audit: Audit, instead: Verdict) -> None:
+        """It did not say anything. What was cut off may have been slow for what it was about to say, and counts as agreeing."""
+        self._answered(audit, False if _is_cut_off(instead) else None, is_fresh=True)
+
+    def _answered(self, audit: Audit, differs: bool | None, *, is_fresh: bool) -> None:
+        if audit.is_asked and self.allowed is not None:
+            self._change(partial(_answered, id=audit.id, differs=differs, is_fresh=is_fresh))
+
+    def _change(self, change: Callable[[AuditBook, Owners], AuditBook]) -> None:
+        """Change the run's own book now, and the ledger's as soon as it can."""
+        assert self._book is not None
+        assert self.allowed is not None, "there is a book"
+        self._book = change(self._book, _ThisRun())
+        self._has_news = True
+        ledger = self._ledger
+        if ledger is None or self.trouble is not None:
+            return
+        try:
+            change_audits(ledger, self.name, self.allowed, lambda book: change(book, ledger))
+        except LedgerError as error:
+            self.trouble = str(error)
 
     @property
     def has_news(self) -> bool:
-        """Is there anything to note?"""
-        return bool(self._fresh or self._waiting) and self.allowed is not None
+        """Is there anything to close?"""
+        return self._has_news
 
-    def note(self, ledger: Ledger) -> None:
-        """Add this run's audits to those in the ledger."""
-        if not self.has_news:
+    def note(self) -> None:
+        """Close what this run has left open."""
+        if not self._has_news or self._book is None or self.allowed is None:
             return
-        assert self.allowed is not None, "there is news"
-        for slot in sorted(self._waiting):  # behind audits that were cut off
-            self._count(self._waiting.pop(slot))
-        fresh, self._fresh = self._fresh, []
+        self._has_news = False
+        self._book = self._book.ended(_ThisRun())
+        if self._ledger is None or self.trouble is not None:
+            return
         try:
-            self.state = record_audits(ledger, self.name, self.allowed, fresh)
+            state = end_audits(self._ledger, self.name, self.allowed)
+            self._book = replace(self._book, state=state, open=())
         except LedgerError as error:
             self.trouble = str(error)
+
+
+async def _no_ledger(*, make: bool) -> Ledger | None:
+    return None
+
+
+class _ThisRun:
+    """Asks alone, in a book that holds nothing of others who still ask."""
+
+    owner = "this run"
+
+    @staticmethod
+    def is_alive(owner: str) -> bool:
+        return owner == _ThisRun.owner
+
+
+def _asked(book: AuditBook, owners: Owners, *, id: str) -> AuditBook:
+    return book.asked(id, owners)
+
+
+def _answered(book: AuditBook, owners: Owners, *, id: str, differs: bool | None, is_fresh: bool) -> AuditBook:
+    return book.answered(id, owners, differs, is_fresh=is_fresh)
 
 
 class LastStages:
@@ -207,6 +279,12 @@ def _allowed(certificate: Certificate) -> float | None:
     if not known or len(known) < len(rates) or max(known) >= 1.0:
         return None
     return max(known)
+
+
+def _is_cut_off(instead: Verdict) -> bool:
+    """Did nobody wait long enough?"""
+    timed_out = instead.failure is not None and instead.failure.type == "ProviderTimeout"
+    return timed_out or instead.leftover in ("deadline", "interrupted")
 
 
 def _is_unmade(verdict: Verdict) -> bool:

@@ -30,7 +30,7 @@ from tiered_eval.calibration.drift import DRIFT_BINS, drift_warning
 from tiered_eval.calibration.features import FreeScores
 from tiered_eval.calibration.wording import certified_line
 from tiered_eval.config import RunConfig
-from tiered_eval.errors import ConfigError, EmbedderMissing, LedgerError
+from tiered_eval.errors import EmbedderMissing, LedgerError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import CertificateUse, Expectation, JudgeStage, Suite
 from tiered_eval.runner.audits import Audits
@@ -60,9 +60,12 @@ def certificate_for(suite: Path | None, chosen: Path | None) -> Path | None:
 class CertifiedChecks:
     """Decides by one certificate. Decides nothing before :meth:`begin` has compared its fingerprints."""
 
-    def __init__(self, certificate: Certificate, profile: Profile, *, seed: int = 0) -> None:
+    def __init__(
+        self, certificate: Certificate, profile: Profile, *, seed: int = 0, is_live: bool = True
+    ) -> None:
+        """``is_live``: replies may be bought."""
         self.void: tuple[str, ...] = ("its fingerprints were not compared yet",)
-        self.audits = Audits(certificate, seed=seed)
+        self.audits = Audits(certificate, seed=seed, is_live=is_live)
         self._certificate = certificate
         self.early = 0
         """Verdicts that it gave in this run, those that were audited after included."""
@@ -83,16 +86,9 @@ class CertifiedChecks:
             ConfigError: the file is none.
         """
         path = certificate_for(suite.path if suite is not None else None, config.certificate)
-        return None if path is None else cls.load(path, profile, seed=config.seed)
-
-    @classmethod
-    def load(cls, path: Path, profile: Profile, *, seed: int = 0) -> CertifiedChecks:
-        """Read a certificate.
-
-        Raises:
-            ConfigError: the file is none.
-        """
-        return cls(load_certificate(path), profile, seed=seed)
+        if path is None:
+            return None
+        return cls(load_certificate(path), profile, seed=config.seed, is_live=config.mode == "live")
 
     async def begin(self, services: RunServices) -> None:
         """Compare the certificate with this run and its earlier audits; the embedder is opened where it rests on one."""
@@ -111,21 +107,13 @@ class CertifiedChecks:
         if self.void or not self._certificate.is_certified:
             return
         try:
-            self.audits.begin(await services.ledger(make=False), has_judge=bool(services.chain))
+            await self.audits.begin(services.ledger, has_judge=bool(services.chain))
         except LedgerError as error:
             self.void = (str(error),)
 
-    async def end(self, services: RunServices) -> None:
-        """Note what the audits of this run came to. May be called twice."""
-        if not self.audits.has_news:
-            return
-        try:
-            ledger = await services.ledger(make=True)
-        except (ConfigError, LedgerError) as error:
-            self.audits.trouble = str(error)
-            return
-        if ledger is not None:
-            self.audits.note(ledger)
+    def end(self) -> None:
+        """Note what the audits of this run came to. May be called again."""
+        self.audits.note()
 
     @property
     def warnings(self) -> tuple[str, ...]:

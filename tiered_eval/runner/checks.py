@@ -124,6 +124,8 @@ class Checker:
         scorer = self.asking_scorer(opened)
         if self._early is not None and self._early.is_next(opened, scorer.tier):
             return await self._early.ask(opened, services)
+        if opened.audit is not None:
+            await opened.audit.ask()
         subject = opened.subject
         if scorer.tier == "judge" and opened.expectation.hooks is not None:
             shown = await ask_first(opened.expectation, subject, self._left_s)

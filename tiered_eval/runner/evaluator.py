@@ -258,8 +258,8 @@ class Evaluator:
 
     async def note_audits(self) -> None:
         """Write down what the audits of the certificate came to, if there were any. May be called again."""
-        if self.certified is not None and self.services is not None:
-            await self.certified.end(self.services)
+        if self.certified is not None:
+            self.certified.end()
 
     async def abandon(self) -> None:
         """Cancel the calls in flight; their expectations become ``not-judged``, their money ``unknown``."""
