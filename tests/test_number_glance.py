@@ -17,10 +17,10 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.number import Number
 from tiered_eval.testing import make_case, make_expectation
-from tiered_eval.text.claims import _read_claim, parse_claim
-from tiered_eval.text.number_glance import Glance
-from tiered_eval.text.number_words import WORDS
 from tiered_eval.text.numbers import parse_numbers
+from tiered_eval.text.numbers.claims import _read_claim, parse_claim
+from tiered_eval.text.numbers.glance import Glance
+from tiered_eval.text.numbers.words import WORDS
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.units import known_spellings
 
@@ -237,7 +237,7 @@ def _claim_or_error(read: Callable[[str], object], text: str) -> object:
 def test_only_the_numbers_asked_for_are_read(monkeypatch: pytest.MonkeyPatch):
     """The point of it: a claim whose digits are not there reads nothing, and one that is there reads its own."""
     text = "Order PO-4471 is due within 45 days of receipt, at a price of $1,238.60 in region 12."
-    monkeypatch.setattr("tiered_eval.text.number_glance.parse_numbers", None)
+    monkeypatch.setattr("tiered_eval.text.numbers.glance.parse_numbers", None)
     glance = Glance(text)
 
     assert glance.readings_for(parse_claim("46 days")) == ()

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiered_eval.text.number_marks import MOST_FOUND
-from tiered_eval.text.number_words import find_word_numbers
 from tiered_eval.text.numbers import parse_numbers
+from tiered_eval.text.numbers.marks import MOST_FOUND
+from tiered_eval.text.numbers.words import find_word_numbers
 
 VALUES = [
     ("45 days", ["45"], "a plain number"),

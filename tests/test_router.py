@@ -9,7 +9,7 @@ import pytest
 from tiered_eval.router import _shape_of_text, route, shape_of
 from tiered_eval.testing import make_expectation
 from tiered_eval.text.dates import MONTHS
-from tiered_eval.text.number_words import WORDS
+from tiered_eval.text.numbers.words import WORDS
 from tiered_eval.text.units import CURRENCY_CODES, known_spellings
 
 SHAPES = [

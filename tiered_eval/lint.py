@@ -18,8 +18,8 @@ from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.catalogue.entries import Need
 from tiered_eval.errors import Problem
 from tiered_eval.records import Case, Expectation, Suite, is_decision_model
-from tiered_eval.text.claims import claim_problem
 from tiered_eval.text.contexts import contexts_of
+from tiered_eval.text.numbers.claims import claim_problem
 from tiered_eval.text.paths import find_at, parse_path, path_problem
 from tiered_eval.text.patterns import compile_problem
 from tiered_eval.text.polarity import has_negation

@@ -17,8 +17,8 @@ from typing import Literal, TypeAlias
 
 from tiered_eval.records import Expectation, OutcomeState
 from tiered_eval.text.dates import MONTHS, value_is_date
-from tiered_eval.text.number_words import WORDS
 from tiered_eval.text.numbers import is_number_claim
+from tiered_eval.text.numbers.words import WORDS
 from tiered_eval.text.polarity import has_negation
 
 __all__ = ["Route", "RouteStep", "Shape", "route", "shape_of"]

@@ -4,7 +4,7 @@ The one idea: one reading that says the claim, without a doubt about it, settles
 and it climbs; numbers that say something else, or none, are a fail. As an answer to a question (kind
 ``equivalent``) the number must also be what the response comes to, not one among many.
 
-Second step of most routes. Reading is :mod:`tiered_eval.text.numbers`, comparing :mod:`tiered_eval.text.number_match`.
+Second step of most routes. Reading is :mod:`tiered_eval.text.numbers`, comparing :mod:`tiered_eval.text.numbers.match`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tiered_eval.records.making import maker
 from tiered_eval.text.answers import doubt_before
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
-from tiered_eval.text.number_glance import Glance
-from tiered_eval.text.number_guards import doubt_around
-from tiered_eval.text.number_hints import said_in_words
-from tiered_eval.text.number_match import compare
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
+from tiered_eval.text.numbers.glance import Glance
+from tiered_eval.text.numbers.guards import doubt_around
+from tiered_eval.text.numbers.hints import said_in_words
+from tiered_eval.text.numbers.match import compare
 from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.polarity import Cue, doubt_at, find_cues, kept_cues
 from tiered_eval.text.questions import asked_power, asks_for_percent

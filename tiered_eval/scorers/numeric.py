@@ -14,11 +14,11 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome, OutcomeState, Tier
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
-from tiered_eval.text.claims import stem
 from tiered_eval.text.json_values import is_list
 from tiered_eval.text.labels import is_answer_at
-from tiered_eval.text.number_match import compare
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
+from tiered_eval.text.numbers.claims import stem
+from tiered_eval.text.numbers.match import compare
 from tiered_eval.text.polarity import doubt_at
 from tiered_eval.text.units import may_be_same_currency
 

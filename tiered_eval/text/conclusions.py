@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tiered_eval.text.readings import Reading
+from tiered_eval.text.numbers.readings import Reading
 
 __all__ = ["FEW", "conclusive_readings"]
 

@@ -4,7 +4,7 @@ The one idea: most responses hold no cue, no range and no second unit, and to le
 to look for each. All patterns run side by side in one automaton, which passes over the text once, whatever their
 number. A sign says that something *may* be there; only its absence is certain.
 
-Below the cues and the numbers: :mod:`~tiered_eval.text.polarity` and :mod:`~tiered_eval.text.number_glance` ask here
+Below the cues and the numbers: :mod:`~tiered_eval.text.polarity` and :mod:`~tiered_eval.text.numbers.glance` ask here
 before they read.
 """
 
@@ -20,7 +20,7 @@ from tiered_eval.text.changes import CHANGE_SIGNS
 from tiered_eval.text.cues import STEMS
 from tiered_eval.text.dates import MONTHS
 from tiered_eval.text.layout import LAYOUT_SIGNS
-from tiered_eval.text.number_words import COUNTS, WORDS
+from tiered_eval.text.numbers.words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
 __all__ = ["CHANGE", "CUE", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]

@@ -14,11 +14,11 @@ from decimal import Decimal
 import re2
 
 from tiered_eval.text.dates import date_at, time_at
-from tiered_eval.text.number_left import Left, look_left
-from tiered_eval.text.number_right import Right, look_right
-from tiered_eval.text.number_words import WORDS, WordNumber, find_word_numbers
+from tiered_eval.text.numbers.left import Left, look_left
+from tiered_eval.text.numbers.readings import Reading
+from tiered_eval.text.numbers.right import Right, look_right
+from tiered_eval.text.numbers.words import WORDS, WordNumber, find_word_numbers
 from tiered_eval.text.numerals import EXACT, NUMERAL, VULGAR, decimal_mark, fold, read_run, superscript
-from tiered_eval.text.readings import Reading
 
 __all__ = ["LINE_START", "MOST_FOUND", "Mark", "Page", "has_digit", "may_match"]
 

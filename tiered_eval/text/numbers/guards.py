@@ -2,7 +2,7 @@
 
 The one idea: a number can be read rightly and still not be what the text comes to. "2 years and 6 months" is not 2 years,
 "twice 45" is not 45, "before 3 March" is not that day. Looked at only around a number that says what is claimed, so
-that the fast way to it (:mod:`~tiered_eval.text.number_glance`) and the long one agree.
+that the fast way to it (:mod:`~tiered_eval.text.numbers.glance`) and the long one agree.
 
 Asked by the number scorer once a reading matches.
 """
@@ -13,8 +13,8 @@ import re
 from decimal import Decimal
 
 from tiered_eval.text.changes import doubt_of_change
-from tiered_eval.text.claims import Claim
-from tiered_eval.text.readings import Reading
+from tiered_eval.text.numbers.claims import Claim
+from tiered_eval.text.numbers.readings import Reading
 from tiered_eval.text.signs import CHANGE, PARTS, signs_in
 from tiered_eval.text.units import find_unit
 

@@ -6,7 +6,7 @@ the same reader as all. That holds for *plain* texts only, in which each number 
 fraction, telephone number or compound word number joins two of them. :mod:`~tiered_eval.text.signs` settles that, on
 the safe side; any other text is read in full, and so is a claim that other digits than its own can meet.
 
-Between the number scorer and :mod:`~tiered_eval.text.number_readings`. What is found here is what is found there.
+Between the number scorer and :mod:`~tiered_eval.text.numbers.parsing`. What is found here is what is found there.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from tiered_eval.text.claims import Claim, significant_digits
-from tiered_eval.text.number_left import SPEAKING_WORDS
-from tiered_eval.text.number_marks import LINE_START, Page
-from tiered_eval.text.number_readings import parse_numbers, reading_of
-from tiered_eval.text.number_right import KNOWN, PLAIN_UNITS
-from tiered_eval.text.number_words import WORDS, values_alone
+from tiered_eval.text.numbers.claims import Claim, significant_digits
+from tiered_eval.text.numbers.left import SPEAKING_WORDS
+from tiered_eval.text.numbers.marks import LINE_START, Page
+from tiered_eval.text.numbers.parsing import parse_numbers, reading_of
+from tiered_eval.text.numbers.readings import Reading
+from tiered_eval.text.numbers.right import KNOWN, PLAIN_UNITS
+from tiered_eval.text.numbers.words import WORDS, values_alone
 from tiered_eval.text.numerals import NUMERAL
-from tiered_eval.text.readings import Reading
 from tiered_eval.text.signs import JOINED, signs_in
 from tiered_eval.text.units import convertible_names
 

@@ -11,9 +11,9 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TypeAlias
 
-from tiered_eval.text.claims import Claim, stem
+from tiered_eval.text.numbers.claims import Claim, stem
+from tiered_eval.text.numbers.readings import Reading
 from tiered_eval.text.numerals import EXACT
-from tiered_eval.text.readings import Reading
 from tiered_eval.text.units import may_be_same_currency
 
 __all__ = ["Likeness", "compare"]

@@ -3,8 +3,8 @@
 The one idea: a number is read once for all who ask (``subject.view(parse_numbers)``), with each doubt kept
 beside it. What looks like a number inside an identifier, a version, a web address or a date is not one.
 
-Route: :mod:`~tiered_eval.text.number_marks` finds the numbers and their surroundings; here neighbours are joined to
-ranges and each becomes a :class:`~tiered_eval.text.readings.Reading`.
+Route: :mod:`~tiered_eval.text.numbers.marks` finds the numbers and their surroundings; here neighbours are joined to
+ranges and each becomes a :class:`~tiered_eval.text.numbers.readings.Reading`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Literal
 
 import re2
 
-from tiered_eval.text.number_marks import Mark, Page, has_digit, may_match
-from tiered_eval.text.number_right import Right
-from tiered_eval.text.number_words import WORDS
+from tiered_eval.text.numbers.marks import Mark, Page, has_digit, may_match
+from tiered_eval.text.numbers.readings import Kind, Reading
+from tiered_eval.text.numbers.right import Right
+from tiered_eval.text.numbers.words import WORDS
 from tiered_eval.text.numerals import EXACT
-from tiered_eval.text.readings import Kind, Reading
 
 __all__ = ["may_hold_number", "parse_numbers", "reading_of"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from tiered_eval.text.claims import Claim
-from tiered_eval.text.number_readings import parse_numbers
+from tiered_eval.text.numbers.claims import Claim
+from tiered_eval.text.numbers.parsing import parse_numbers
+from tiered_eval.text.numbers.readings import Reading
 from tiered_eval.text.numerals import EXACT
-from tiered_eval.text.readings import Reading
 from tiered_eval.text.signs import PARTS, signs_in
 from tiered_eval.text.units import Unit, find_unit, is_one_unit
 

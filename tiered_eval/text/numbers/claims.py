@@ -17,10 +17,10 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.text.dates import MONTHS, Day, find_date, value_is_date
-from tiered_eval.text.number_readings import may_hold_number, parse_numbers
-from tiered_eval.text.number_words import WORDS
+from tiered_eval.text.numbers.parsing import may_hold_number, parse_numbers
+from tiered_eval.text.numbers.readings import Reading
+from tiered_eval.text.numbers.words import WORDS
 from tiered_eval.text.numerals import fold
-from tiered_eval.text.readings import Reading
 from tiered_eval.text.units import find_currency, find_unit, may_be_same_currency
 
 __all__ = ["Claim", "claim_problem", "is_number_claim", "parse_claim", "significant_digits", "stem"]

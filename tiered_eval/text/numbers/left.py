@@ -2,7 +2,7 @@
 
 The one idea: the neighbours decide whether digits are a number at all. Letters, underscores and hyphens
 glue them into an identifier, which is passed over; where the glue may also be a slip (``net-45``,
-``No.45``) the number is kept with a doubt. The other side is :mod:`tiered_eval.text.number_right`.
+``No.45``) the number is kept with a doubt. The other side is :mod:`tiered_eval.text.numbers.right`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tiered_eval.text.readings import Limit
+from tiered_eval.text.numbers.readings import Limit
 from tiered_eval.text.units import CURRENCY_SYMBOLS, find_currency, find_unit
 
 __all__ = ["SPEAKING_WORDS", "Left", "look_left"]

@@ -1,7 +1,7 @@
 """What stands after a number: its scale, percent sign, currency, unit and limit ("or more"), or an identifier's rest.
 
 The one idea: words after a number are taken only where a table knows them. The other side is
-:mod:`tiered_eval.text.number_left`.
+:mod:`tiered_eval.text.numbers.left`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from tiered_eval.text.numbers.readings import Limit
 from tiered_eval.text.numerals import superscript
-from tiered_eval.text.readings import Limit
 from tiered_eval.text.units import SCALES, Unit, find_currency, find_unit, known_spellings
 
 __all__ = ["KNOWN", "PLAIN_UNITS", "Right", "look_right"]
