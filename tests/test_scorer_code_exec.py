@@ -114,6 +114,13 @@ CALLS: list[tuple[str, list[dict[str, Any]], float, str]] = [
         0.0,
         "an object is nothing of it",
     ),
+    ("async def add(a, b):\n    return a + b", [{"args": [1, 2], "expected": 3}], 1.0, "it is waited for"),
+    (
+        "import json\ndef add(a, b):\n    json.loads(a)",
+        [{"args": ["x", 2], "raises": "json.JSONDecodeError"}],
+        1.0,
+        "an exception by its long name",
+    ),
     (
         "def add(a, b):\n    return 10 ** 5000",
         [{"args": [1, 2], "expected": 3}],
@@ -620,6 +627,8 @@ WRONG_FORMS: list[tuple[Any, dict[str, Any], str]] = [
     (None, {"cases": [{"args": [1]}], "function": "f"}, "give `expected`, or `raises`"),
     (None, {"cases": [{"expected": 1, "raises": "E"}], "function": "f"}, "give `expected`, or `raises`"),
     (None, {"cases": [{"expect": 1}], "function": "f"}, "has no expect"),
+    (None, {"cases": [{"raises": "a b"}], "function": "f"}, "raises is no name"),
+    (None, {"cases": [{"args": ["a" * 100_001], "stdout": "1"}]}, "give them as stdin"),
     (None, {"cases": [{"stdin": "1"}]}, "give `stdout` or `exit_status`"),
     (None, {"cases": [{"stdout": "1", "exit_status": True}]}, "no number"),
     (None, {"cases": [{"exit_status": 137}]}, "from 0 to 128"),
@@ -642,6 +651,7 @@ def test_wrong_tests_are_refused_when_the_suite_is_loaded(tmp_path: Path):
         "code-exec: 'assert ('",
         "code-exec: {function: f, cases: [{args: [1]}]}",
         "code-exec: {language: cobol, cases: [{stdout: '1'}]}",
+        "code-exec: {cases: [{stdout: '1'}], pass_at: 0}",
         "code-exec: {language: javascript, function: f, cases: [{expected: 1}]}",
     ]
     lines = "".join(f"      - {entry}\n" for entry in entries)
@@ -650,7 +660,7 @@ def test_wrong_tests_are_refused_when_the_suite_is_loaded(tmp_path: Path):
     with pytest.raises(SuiteError) as refused:
         load_suite(tmp_path)
 
-    assert [problem.line for problem in refused.value.problems] == [5, 6, 7, 8, 9]
+    assert [problem.line for problem in refused.value.problems] == [5, 6, 7, 8, 9, 10]
 
 
 SUITE = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tiered_eval.catalogue.entries import Alias, OptionInfo, ScorerInfo
 from tiered_eval.catalogue.shared import SELECTING, TOLERANCES, pass_at
 
@@ -66,7 +68,7 @@ RUNNING: tuple[ScorerInfo, ...] = (
                 choices_that_run_code=("none",),
             ),
             *TOLERANCES,
-            pass_at("1", "least share of tests that passes"),
+            replace(pass_at("1", "least share of tests that passes"), low=None, above=0.0),
             *SELECTING,
         ),
         example="- code-exec: {function: add, cases: [{args: [1, 2], expected: 3}]}",

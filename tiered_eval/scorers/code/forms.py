@@ -18,6 +18,8 @@ from tiered_eval.text.json_values import is_list
 __all__ = ["Assertions", "Call", "Calls", "Form", "Pair", "Pairs", "read_form"]
 
 MOST_TESTS = 1000
+MOST_ARGS = 100_000
+"""Bytes: the kernel starts no program with much more, and that would look like a fault of the program."""
 HIGHEST_STATUS = 128
 """Higher ones say which signal ended a program."""
 
@@ -115,10 +117,14 @@ def _call(one: Mapping[str, Any], number: int, function: Any) -> Call:
     if ("expected" in one) == ("raises" in one):
         raise ConfigError(f"case {number}: give `expected`, or `raises` with the name of an exception")
     raises = one.get("raises")
-    if raises is not None and not isinstance(raises, str):
+    if raises is not None and not (isinstance(raises, str) and raises.replace(".", "_").isidentifier()):
         raise ConfigError(f"case {number}: raises is no name")
     return Call(
-        function=name, args=tuple(args), named=dict(named), expected=one.get("expected"), raises=raises
+        function=name,
+        args=tuple(args),
+        named=dict(named),
+        expected=one.get("expected"),
+        raises=None if raises is None else raises.rpartition(".")[2],
     )
 
 
@@ -131,12 +137,15 @@ def _pair(one: Mapping[str, Any], number: int) -> Pair:
     if status is not None and (isinstance(status, bool) or status not in range(HIGHEST_STATUS + 1)):
         raise ConfigError(f"case {number}: exit_status is no number from 0 to {HIGHEST_STATUS}")
     args = one.get("args", [])
+    args = tuple(map(str, args if is_list(args) else [args]))
+    if sum(len(arg.encode("utf-8", errors="surrogatepass")) for arg in args) > MOST_ARGS:
+        raise ConfigError(f"case {number}: its args have more than {MOST_ARGS:,} bytes; give them as stdin")
     stdin = one.get("stdin", one.get("input", ""))
     return Pair(
         stdin=str(stdin),
         stdout=None if stdout is None else str(stdout),
         exit_status=status,
-        args=tuple(map(str, args if is_list(args) else [args])),
+        args=args,
     )
 
 

@@ -116,6 +116,10 @@ class Server:
     def _encode(self, value: object) -> Any:
         return encode(value, self._refer)
 
+    def is_coroutine(self, name: str) -> bool:
+        """Is what the code defines by that name an ``async def``?"""
+        return bool(self._kind(getattr(self._module, name, None))["kind"] == "coroutine")
+
     def _kind(self, value: object) -> dict[str, Any]:
         """What stands for a name of the module."""
         if isinstance(value, types.ModuleType):
@@ -199,4 +203,5 @@ def _called(server: Server, call: dict[str, Any]) -> dict[str, Any]:
     found = server.answer({"do": "name", "with": [call["function"]]})
     if "raised" in found:
         return {"missing": call["function"]}
-    return server.answer({"do": "call", "with": [found["value"], *call["args"]], "named": call["named"]})
+    do = "wait" if server.is_coroutine(call["function"]) else "call"
+    return server.answer({"do": do, "with": [found["value"], *call["args"]], "named": call["named"]})
