@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 
 from tiered_eval.calibration.binomial import t_quantile
 from tiered_eval.calibration.flakes import changes_to_confirm, moods_among
-from tiered_eval.calibration.pairing import STEADY, CaseChange, Paired, Pairs, in_step
+from tiered_eval.calibration.pairing import STEADY, CaseChange, Moods, Paired, Pairs, in_step
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Report
 from tiered_eval.records.verdicts import State
@@ -140,14 +140,7 @@ def compare_reports(
     if asked_again is None and gated is not None:
         asked_again = {(one.case_id, one.expectation_id): one.state for one in gated.asked_again}
     moods = moods_among(changes_to_confirm(base, candidate), asked_again) if asked_again else STEADY
-    paired = Paired(moods)
-    for before, after in in_step(base.results, candidate.results):
-        paired.add(before, after)
-    if not paired.suite.lows:
-        raise ConfigError(
-            f"runs {base.run_id} and {candidate.run_id} have no case in common that asks for the same: nothing can be compared; "
-            "compare two runs of one suite, with the same case ids"
-        )
+    paired = _pair(base, candidate, moods)
     suite, *dimensions = _differences(paired, delta, seed)
     state, reason = _gate(suite, dimensions, margin)
     unread = unread_reason(base, candidate)
@@ -179,6 +172,19 @@ def compare_reports(
             *paired.warnings(),
         ),
     )
+
+
+def _pair(base: Report, candidate: Report, moods: Moods) -> Paired:
+    """The cases of two runs side by side."""
+    paired = Paired(moods)
+    for before, after in in_step(base.results, candidate.results):
+        paired.add(before, after)
+    if not paired.suite.lows:
+        raise ConfigError(
+            f"runs {base.run_id} and {candidate.run_id} have no case in common that asks for the same: nothing can be compared; "
+            "compare two runs of one suite, with the same case ids"
+        )
+    return paired
 
 
 def unread_reason(*reports: Report) -> str | None:
