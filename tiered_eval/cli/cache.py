@@ -213,10 +213,9 @@ def record(
     Nothing is asked and nothing spent. Keys are taken out; look the file over before you publish it, since replies quote
     what was judged. Exit code 3 if a question has no kept reply.
     """
-    import asyncio
-
     from tiered_eval.config import RunConfig
     from tiered_eval.reports.untrusted import secrets_in, without_secrets
+    from tiered_eval.runner.ending import run_to_end
     from tiered_eval.runner.recording import record as record_replies
 
     loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
@@ -228,8 +227,8 @@ def record(
     draft.unlink(missing_ok=True)
     secrets = secrets_in()
     try:
-        count, report = asyncio.run(
-            record_replies(
+        count, report = run_to_end(
+            lambda: record_replies(
                 loaded,
                 RunConfig(judges=tuple(judge), home=home),
                 draft,

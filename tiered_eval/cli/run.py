@@ -152,7 +152,7 @@ def run(
     The first Ctrl-C ends the run in order, with a partial report; the same command goes on from there.
     In a GitHub job, --report md is added to the job's summary and the worst failures become annotations.
     """
-    import asyncio
+    from tiered_eval.runner.ending import run_to_end
 
     log_to_stderr(verbose)
     formats = format_names(reports)
@@ -166,7 +166,7 @@ def run(
     loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
     if gate_against is not None:
         config = _against(config, loaded, gate_against, margin)
-    report, folder = asyncio.run(_measure(loaded, config, quiet=quiet))
+    report, folder = run_to_end(lambda: _measure(loaded, config, quiet=quiet))
     all_written = _write_files(report, formats, output or folder)
     _print(report, folder, quiet=quiet)
     return report.exit_code if all_written else report.exit_code or 2

@@ -40,6 +40,7 @@ from tiered_eval.results import ResultsFile
 from tiered_eval.runner.against import GateAgainst
 from tiered_eval.runner.avoided import AvoidedCalls
 from tiered_eval.runner.drawing import Drawing, drawing_for
+from tiered_eval.runner.ending import run_to_end
 from tiered_eval.runner.evaluator import Evaluator, StopReason, new_run_id
 from tiered_eval.runner.jobs import kept_for_writing_s
 from tiered_eval.runner.services import RunServices
@@ -149,7 +150,7 @@ def _tell_spent(error: Exception, spend: Spend) -> None:
 
 def evaluate_sync(suite: Suite | Iterable[Case] | str | Path, config: RunConfig | None = None) -> Report:
     """:func:`evaluate`, for callers without an event loop."""
-    return asyncio.run(evaluate(suite, config))
+    return run_to_end(lambda: evaluate(suite, config))
 
 
 def _as_suite(suite: Suite | Iterable[Case] | str | Path, config: RunConfig | None) -> Suite:

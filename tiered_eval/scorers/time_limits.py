@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 from tiered_eval.errors import ConfigError, DeadlineReached
 from tiered_eval.scorers.strays import Stray
 
-__all__ = ["STUCK_AT_MOST", "LeftS", "TimeLimit", "check_stuck", "no_end"]
+__all__ = ["LEFT_BEHIND", "STUCK_AT_MOST", "LeftS", "TimeLimit", "check_stuck", "no_end"]
 
 T = TypeVar("T")
 
@@ -29,6 +29,11 @@ STUCK_AT_MOST = 8
 
 GRACE_S = 3.0
 """A call that was cancelled may take so long to end, as one does that writes down what it paid for."""
+
+
+LEFT_BEHIND: set[asyncio.Task[Any]] = set()
+"""Calls that did not let themselves be ended. They are held: one that is forgotten is closed by Python, in whose place it would
+go on for ever. The command line ends its process without waiting for them."""
 
 
 def no_end() -> float | None:
@@ -101,13 +106,17 @@ class TimeLimit:
         task.add_done_callback(self._came_back)
         self._stuck.add(task)
         task.cancel()
-        await asyncio.wait({task}, timeout=self._grace_s)
-        if not task.done():
-            # Whoever closes the loop waits for each task that it knows of, and would wait for this one for ever.
-            asyncio.tasks._unregister_task(task)
+        try:
+            await asyncio.wait({task}, timeout=self._grace_s)
+        finally:
+            if not task.done():
+                # Whoever closes the loop waits for each task that it knows of, and would wait for this one for ever.
+                LEFT_BEHIND.add(task)
+                asyncio.tasks._unregister_task(task)
 
     def _came_back(self, task: asyncio.Task[Any]) -> None:
         self._stuck.discard(task)
+        LEFT_BEHIND.discard(task)
         if not task.cancelled():
             task.exception()  # nobody waits for it any more, and it is not told of as forgotten
 
