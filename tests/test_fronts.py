@@ -94,6 +94,11 @@ async def ask(gateway: Gateway, requests: Sequence[ModelRequest], model: str = C
     await asyncio.gather(*(gateway.complete(request, read, models=[model]) for request in requests))
 
 
+async def one_by_one(gateway: Gateway, count: int) -> None:
+    for number in range(count):
+        await ask(gateway, [question(number)])
+
+
 def parts(server: LoopbackServer) -> Counter[str]:
     """Calls by what their fronts were: read, written, or neither."""
     return Counter(
@@ -374,6 +379,25 @@ async def test_the_cap_holds_surcharges_and_faults_included(tmp_path: Path, mode
 
     assert all(isinstance(end, Completed | ProviderError | BudgetExceeded) for end in ends)
     assert spend.settled_usd <= billed <= spend.settled_usd + spend.unknown_usd <= cap
+
+
+@pytest.mark.parametrize(("cache", "calls"), [("off", 30), pytest.param("auto", 90, marks=pytest.mark.slow)])
+async def test_no_cap_is_left_unused_for_a_surcharge_that_nobody_asks_for(
+    tmp_path: Path, cache: str, calls: int
+):
+    """Room is kept for what this call may be charged for writing, and not for an hour of it: so a small cap is used."""
+    async with serve_loopback() as server:
+        async with door(tmp_path / "whole", server, prompt_cache=cache) as gateway:
+            await one_by_one(gateway, calls)
+        cap = server.charged_pico
+        async with door(
+            tmp_path / "capped", server, prompt_cache=cache, cap_usd=Decimal(cap).scaleb(-12)
+        ) as gateway:
+            with pytest.raises(BudgetExceeded):
+                await one_by_one(gateway, calls + 1)
+        used = server.charged_pico - cap
+
+    assert 0.8 * cap <= used <= cap
 
 
 # ── batches ──────────────────────────────────────────────────────────────────────────────────────

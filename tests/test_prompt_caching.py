@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Literal
 
 import aiohttp
@@ -15,16 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from provider_faults import KEY, NONCE, REQUEST, opened
 
-from tiered_eval.pricing import PriceBook
+from tiered_eval.pricing import PriceBook, input_bound_tokens
 from tiered_eval.prompting import render
 from tiered_eval.providers.anthropic import MODELS as CLAUDES
 from tiered_eval.providers.anthropic import messages_body
 from tiered_eval.providers.base import Provider
-from tiered_eval.providers.caching import CACHES, cache_rules_for, cache_time, caching_pays, front_key
+from tiered_eval.providers.caching import (
+    CACHES,
+    cache_rules_for,
+    cache_time,
+    caching_pays,
+    front_key,
+    longest_write,
+)
 from tiered_eval.providers.openai import MODELS as GPTS
 from tiered_eval.providers.openai import completion_body
 from tiered_eval.providers.registry import ProviderSettings, open_batch_provider
-from tiered_eval.records import BatchItem, ModelRequest, Usage
+from tiered_eval.records import BatchItem, CacheTime, ModelRequest, Usage
 from tiered_eval.testing.loopback import LoopbackServer, LoopbackSettings, serve_loopback
 
 AT = datetime(2026, 11, 30, tzinfo=UTC)
@@ -190,15 +198,40 @@ async def test_first_call_writes_and_the_next_ones_read(prefix: str, model: str)
     assert sum(booked[:4]) < 4 * booked[4]
 
 
+@pytest.mark.parametrize("cache", ["off", "5m", "1h", "auto"])
 @pytest.mark.parametrize(("prefix", "model"), PAIRS)
-async def test_worst_case_covers_the_surcharge(prefix: str, model: str):
-    """What is reserved for a call is never less than what it costs to write its front for the longest time."""
+async def test_worst_case_covers_the_surcharge(prefix: str, model: str, cache: CacheTime):
+    """What is reserved for a call is never less than what it costs to write its front for as long as was asked."""
     async with served(prefix) as (provider, server):
-        request = replace(LONG, cache="1h")
+        request = replace(LONG, cache=cache)
         await usage_of(provider, model, request)
         charged = server.charged_pico
 
-    assert charged <= PriceBook().worst_case_pico(request, f"{prefix}:{model}", AT)
+    name = f"{prefix}:{model}"
+    assert charged <= PriceBook().worst_case_pico(
+        request, name, AT, written=longest_write(request, model=name)
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "cache", "times", "why"),
+    [
+        (f"anthropic:{CLAUDE}", "off", "1", "nothing is marked, so nothing is written"),
+        (f"anthropic:{CLAUDE}", "5m", "1.25", "the surcharge for five minutes"),
+        (f"anthropic:{CLAUDE}", "auto", "1.25", "alone it is five minutes at most"),
+        (f"anthropic:{CLAUDE}", "1h", "2", "the surcharge for an hour"),
+        ("anthropic:claude-of-tomorrow", "off", "2", "nobody told us what it keeps"),
+    ],
+)
+def test_no_more_is_reserved_than_may_be_charged(model: str, cache: CacheTime, times: str, why: str):
+    """Money that no vendor can ask for is left for other calls."""
+    price = {"input": 1, "output": 0, "cache_write": "1.25"}
+    book = PriceBook({model: price})
+    request = replace(LONG, cache=cache)
+
+    worst = book.worst_case_pico(request, model, AT, written=longest_write(request, model=model))
+
+    assert worst == input_bound_tokens(request) * Decimal(times) * 10**6, why
 
 
 async def test_long_time_is_booked_at_its_own_price():

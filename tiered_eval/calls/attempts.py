@@ -90,8 +90,9 @@ class Attempts:
         polls = 0
         while True:
             self.check_may_call(job)
-            claim = self.claim_for(job, attempt, distrusted=distrusted)
             async with self.fronts.turn(job):
+                # What the vendor is to keep is known now, and so what it may charge.
+                claim = self.claim_for(job, attempt, distrusted=distrusted)
                 answer = await self._reserved(job, claim, ledger, gate)
             if isinstance(answer, Bought | Kept):
                 return answer

@@ -15,6 +15,7 @@ from tiered_eval.calls.terms import World
 from tiered_eval.calls.vendors import Vendors, provider_of
 from tiered_eval.keys import content_key, decision_key
 from tiered_eval.pricing import decision_bound_tokens, input_bound_tokens
+from tiered_eval.providers.caching import longest_write
 from tiered_eval.records import DecisionRequest, ModelReply, ModelRequest
 
 __all__ = ["Jobs"]
@@ -137,10 +138,13 @@ class Jobs:
         prompt_tokens = input_bound_tokens(request)
 
         def worst(*, in_batch: bool) -> int:
-            return price.worst_case_pico(prompt_tokens, request.max_tokens, self._now(), in_batch=in_batch)
+            # As it is sent: the job may have been told meanwhile what the vendor is to keep.
+            written = longest_write(job.request or request, model=model, in_batch=in_batch)
+            return price.worst_case_pico(
+                prompt_tokens, request.max_tokens, self._now(), in_batch=in_batch, written=written
+            )
 
         def send(timeout_s: float) -> Awaitable[ModelReply]:
-            # Asked of the job, which may have been told meanwhile what the vendor is to keep.
             nonce = job.nonce or self._nonce()
             return provider.complete(job.request or request, model=name, nonce=nonce, timeout_s=timeout_s)
 

@@ -19,7 +19,7 @@ from tiered_eval.pricing.data import price_from_data
 from tiered_eval.pricing.given import price_from_override
 from tiered_eval.pricing.money import usd_from_pico
 from tiered_eval.pricing.rates import Price
-from tiered_eval.records import DecisionRequest, ModelRequest, Usage
+from tiered_eval.records import CacheTime, DecisionRequest, ModelRequest, Usage
 
 __all__ = ["PriceBook"]
 
@@ -59,11 +59,18 @@ class PriceBook:
         return model in self._known
 
     def worst_case_pico(
-        self, request: ModelRequest, model: str, at: datetime, *, in_batch: bool = False
+        self,
+        request: ModelRequest,
+        model: str,
+        at: datetime,
+        *,
+        in_batch: bool = False,
+        written: CacheTime = "1h",
     ) -> int:
         """What to reserve for one attempt of ``request``, alone or in a batch. Raises PriceUnknown."""
         bound = input_bound_tokens(request)
-        return self.price(model).worst_case_pico(bound, request.max_tokens, at, in_batch=in_batch)
+        price = self.price(model)
+        return price.worst_case_pico(bound, request.max_tokens, at, in_batch=in_batch, written=written)
 
     def worst_case_decision_pico(self, request: DecisionRequest, model: str, at: datetime) -> int:
         """What to reserve for one attempt of all questions of ``request``. Raises PriceUnknown."""

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from tiered_eval.errors import PriceUnknown
 from tiered_eval.pricing.money import MILLION, pico_from_usd
-from tiered_eval.records import Usage
+from tiered_eval.records import CacheTime, Usage
 
 __all__ = ["BATCH_TIER", "Price", "Rate", "Rates", "flat_price"]
 
@@ -69,12 +69,15 @@ class Rates:
             total += max(0, usage.output_tokens) * self.output.at(prompt)
         return _ceil_div(total, MILLION)
 
-    def worst_pico(self, prompt_tokens: int, output_tokens: int) -> int:
-        """The dearest that a call within these bounds can cost, whatever is cached or long."""
-        prompt_rate = max(
-            rate.dearest(prompt_tokens)
-            for rate in (self.input, self.cache_read, self.cache_write, self.cache_write_long)
-        )
+    def worst_pico(self, prompt_tokens: int, output_tokens: int, *, written: CacheTime = "1h") -> int:
+        """The dearest that a call within these bounds can cost, whatever is cached or long.
+
+        ``written`` is the longest time for which its vendor may write the prompt.
+        """
+        rates = [self.input, self.cache_read]
+        rates += [self.cache_write] if written != "off" else []
+        rates += [self.cache_write_long] if written not in ("off", "5m") else []
+        prompt_rate = max(rate.dearest(prompt_tokens) for rate in rates)
         output_rate = self.output.dearest(prompt_tokens) if self.output is not None else 0
         return _ceil_div(prompt_tokens * prompt_rate + output_tokens * output_rate, MILLION)
 
@@ -103,9 +106,17 @@ class Price:
         return self.rates_at(at, usage.service_tier).cost_pico(usage)
 
     def worst_case_pico(
-        self, prompt_tokens: int, output_tokens: int, at: datetime, *, in_batch: bool = False
+        self,
+        prompt_tokens: int,
+        output_tokens: int,
+        at: datetime,
+        *,
+        in_batch: bool = False,
+        written: CacheTime = "1h",
     ) -> int:
         """The dearest that a call within these bounds can cost.
+
+        ``written`` is the longest time for which its vendor may write the prompt; see ``providers.caching``.
 
         Raises:
             PriceUnknown: output is asked for, and has no price.
@@ -113,7 +124,7 @@ class Price:
         candidates = self._rates_around(at, in_batch)
         if output_tokens and not self.has_free_output and any(rates.output is None for rates in candidates):
             raise PriceUnknown(self.model)
-        return max(rates.worst_pico(prompt_tokens, output_tokens) for rates in candidates)
+        return max(rates.worst_pico(prompt_tokens, output_tokens, written=written) for rates in candidates)
 
     def _rates_around(self, at: datetime, in_batch: bool) -> tuple[Rates, ...]:
         """All rates that a call begun at ``at`` may be billed at; looked up once a minute."""

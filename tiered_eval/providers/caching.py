@@ -27,6 +27,7 @@ __all__ = [
     "front_and_rest",
     "front_key",
     "front_tokens",
+    "longest_write",
 ]
 
 
@@ -126,6 +127,18 @@ def cache_time(request: ModelRequest, *, model: str, in_batch: bool = False) -> 
     if rules is None or front_tokens(request, rules) < rules.least_tokens:
         return "off"
     return "1h" if in_batch else "5m"
+
+
+def longest_write(request: ModelRequest, *, model: str, in_batch: bool = False) -> Literal["off", "5m", "1h"]:
+    """The longest time for which a vendor may charge for writing the prompt: the bound on ``cache_time``.
+
+    A model that nobody told us about may keep what it likes.
+    """
+    if cache_rules_for(model) is None:
+        return "1h"
+    if request.cache == "auto":
+        return "1h" if in_batch else "5m"
+    return request.cache
 
 
 def front_tokens(request: ModelRequest, rules: CacheRules, *, to: CacheTo = "system") -> int:

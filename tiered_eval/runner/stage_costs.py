@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from tiered_eval.calls import PackQuestion, calls_for
-from tiered_eval.config import Pack
+from tiered_eval.config import Pack, PromptCache
 from tiered_eval.errors import PriceUnknown
 from tiered_eval.keys import recording_key
 from tiered_eval.pricing import PriceBook
+from tiered_eval.providers.caching import longest_write
 from tiered_eval.records import DecisionRequest, JudgeStage, ModelRequest
 
 __all__ = ["ANSWER_TOKENS", "AskedQuestion", "ChainCosts", "StageCosts", "climbing", "reaching"]
@@ -83,13 +84,16 @@ class StageCosts:
 class ChainCosts:
     """Questions and their money at one chain, case by case: questions of one case may share a call."""
 
-    def __init__(self, chain: Sequence[JudgeStage], prices: PriceBook, pack: Pack) -> None:
+    def __init__(
+        self, chain: Sequence[JudgeStage], prices: PriceBook, pack: Pack, prompt_cache: PromptCache = "auto"
+    ) -> None:
         self.stages = [
             StageCosts(stage=stage, reach=reach) for stage, reach in zip(chain, reaching(chain), strict=True)
         ]
         self._now = datetime.now(UTC)
         self._prices = prices
         self._pack = pack
+        self._cache = prompt_cache
         self._seen: set[str] = set()
         self._asked: list[AskedQuestion] = []
         voices = [model for stage in chain for model in stage.voices]
@@ -145,7 +149,10 @@ class ChainCosts:
             Decimal(0),
         )
         costs.worst_pico += votes * sum(
-            prices.worst_case_pico(call.request, model, self._now) for call in calls
+            prices.worst_case_pico(
+                call.request, model, self._now, written=longest_write(self._kept(call.request), model=model)
+            )
+            for call in calls
         )
 
     def _decide(self, costs: StageCosts, sure: Sequence[AskedQuestion]) -> None:
@@ -163,6 +170,10 @@ class ChainCosts:
             (prices.estimate_decision_usd(call, model, at=at) for call in certain), Decimal(0)
         )
         costs.worst_pico += sum(prices.worst_case_decision_pico(call, model, at) for call in calls)
+
+    def _kept(self, request: ModelRequest) -> ModelRequest:
+        """The request with what may be asked of the vendor's prompt cache."""
+        return replace(request, cache=self._cache)
 
     def _is_unpriced(self, model: str) -> bool:
         try:
