@@ -196,3 +196,27 @@ cases: [{id: c, response: Net 45., expect: [{requirement: Names a term}]}]
     assert "caps           $2.00 on the run, $50.00 on the month, $5.00 on the suite, a day" in shown
     assert [stage["questions_most"] for stage in made["stages"]] == [1, 1]
     assert made["caps_usd"] == {"run": "2", "month": "50", "suite a day": "5"}
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({}, ("kept answers", "prompt caching")),
+        ({"prompt_cache": "off"}, ("kept answers",)),
+        ({"batch": "always", "prompt_cache": "off"}, ("kept answers", "batches")),
+    ],
+)
+def test_a_plan_names_what_it_does_not_count(options: dict[str, Any], named: tuple[str, ...]):
+    """A run may be cheaper than the lowest figure of its plan; its reader is told by what."""
+    assert plan(suite("Is polite"), RunConfig(judges=(LARGE,), **options)).not_counted == named
+
+
+def test_without_prompt_caching_no_surcharge_is_in_the_worst_case():
+    """Nothing is written then, so nothing can be charged for writing."""
+    judges = ("anthropic:claude-haiku-5-5",)
+    off, auto = (
+        plan(suite("Is polite"), RunConfig(judges=judges, prompt_cache=cache)).cost_worst_usd or Decimal(0)
+        for cache in ("off", "auto")
+    )
+
+    assert 0 < off < auto < 2 * off

@@ -97,6 +97,8 @@ def _summary_lines(made: Plan) -> Iterator[str]:
         f"  cost           {usd(made.cost_least_usd)} lowest, {usd(made.cost_expected_usd)} expected, "
         f"{usd(made.cost_worst_usd)} worst, with {judge}"
     )
+    if made.to_judge_most:
+        yield f"                 not counted: what {' and '.join(made.not_counted)} may save"
 
 
 def _stage_lines(made: Plan) -> Iterator[str]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache, partial
 from typing import Any
 
-from tiered_eval.config import Pack, RunConfig, caps_in_words
+from tiered_eval.config import RunConfig, caps_in_words
 from tiered_eval.errors import ConfigError
 from tiered_eval.people import verdicts_for
 from tiered_eval.pricing import PriceBook, usd_from_pico
@@ -93,6 +93,8 @@ class Plan:
     """Of the chain of judges, where there is one."""
     caps_usd: Mapping[str, Decimal] = field(default_factory=dict)
     """What the run is held to, by what it is on: ``run``, ``day``, ``month``, ``suite a day``, ..."""
+    not_counted: tuple[str, ...] = ()
+    """What may make the run cheaper than any of these figures: answers that are kept, and what vendors take off."""
     errors: int = 0
     """Free checks that could not be made; a run says why."""
 
@@ -104,10 +106,15 @@ class _Costs:
     speak last in a chain.
     """
 
-    def __init__(self, chain: tuple[JudgeStage, ...], prices: PriceBook, pack: Pack) -> None:
-        self._prices = prices
-        self._pack = pack
-        self.main = ChainCosts(chain or (JudgeStage(),), prices, pack)
+    def __init__(self, config: RunConfig) -> None:
+        chain = config.stages
+        self._priced = partial(
+            ChainCosts,
+            prices=PriceBook(config.prices),
+            pack=config.packing,
+            prompt_cache=config.prompt_cache,
+        )
+        self.main = self._priced(chain or (JudgeStage(),))
         last = tuple(model for model in (chain[-1].voices if chain else ()) if not is_decision_model(model))
         self._last = JudgeStage(models=last)
         self._others: dict[tuple[str, ...], ChainCosts] = {}
@@ -136,7 +143,7 @@ class _Costs:
             return self.main
         models = own or self._last.models
         if models not in self._others:
-            self._others[models] = ChainCosts((JudgeStage(models=models),), self._prices, self._pack)
+            self._others[models] = self._priced((JudgeStage(models=models),))
         return self._others[models]
 
     def close_case(self) -> None:
@@ -157,7 +164,7 @@ def plan(
     profile = profile or load_profile()
     checker = Checker(profile, partial(load_scorer, catalogue=catalogue), people=people)
     load = cache(lambda name: load_scorer(name, profile, catalogue=catalogue))
-    costs = _Costs(config.stages, PriceBook(config.prices), config.packing)
+    costs = _Costs(config)
     settled: Counter[str] = Counter()
     cases = expectations = to_embedding = errors = 0
     lines: list[PlanLine] = []
@@ -200,9 +207,19 @@ def plan(
         **_money(costs),
         stages=tuple(map(_planned, costs.main.stages)) if config.chain else (),
         caps_usd=caps_in_words(config),
+        not_counted=tuple(_not_counted(config)),
         lines=tuple(lines),
         errors=errors,
     )
+
+
+def _not_counted(config: RunConfig) -> Iterator[str]:
+    """What depends on other runs, or on when calls leave."""
+    yield "kept answers"
+    if config.prompt_cache != "off":
+        yield "prompt caching"
+    if config.uses_batches:
+        yield "batches"
 
 
 def _money(costs: _Costs) -> dict[str, Any]:
