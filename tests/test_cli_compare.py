@@ -96,6 +96,18 @@ def test_a_run_that_is_not_one_ends_with_2(home: Path, run: str, capsys: pytest.
     assert "20260102T000000-bbbbbb" in capsys.readouterr().err
 
 
+def test_a_summary_without_its_results_ends_with_2(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Whoever kept the report and not the results beside it learns what is missing."""
+    [folder, *_] = sorted((home / "runs").iterdir())
+    alone = tmp_path / "report.json"
+    alone.write_bytes((folder / "report.json").read_bytes())
+
+    assert run_app(["compare", str(alone), "last", "--home", str(home)]) == 2
+    assert "its results are not beside it" in capsys.readouterr().err
+
+
 def test_a_damaged_file_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """What is no report is refused with the name of the file."""
     file = tmp_path / "report.json"

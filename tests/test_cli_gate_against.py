@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -247,6 +248,9 @@ def test_a_gate_of_its_own_has_everything_judged(judge: Judge, suite: Callable[.
         ("other-suite.json", "is a run of the suite"),
         ("no-common-case.json", "no case in common"),
         ("damaged-results.json", "damaged"),
+        ("summary-only.json", "its results are not beside it"),
+        ("twice.json", "twice"),
+        ("report.json.gz", "compressed"),
     ],
 )
 def test_a_wrong_base_ends_with_2_before_a_call(
@@ -257,7 +261,7 @@ def test_a_wrong_base_ends_with_2_before_a_call(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ):
-    """Missing, damaged, of another suite, or with nothing in common: said in words, and nothing is spent."""
+    """Missing, damaged, incomplete, of another suite, or with nothing in common: said in words, and nothing is spent."""
     path = suite(cases=3)
     assert run(path, "--report", "json", "-o", str(tmp_path / "out")) == 0
     good = json.loads((tmp_path / "out/report.json").read_text())
@@ -269,7 +273,10 @@ def test_a_wrong_base_ends_with_2_before_a_call(
             "results": [{**one, "case_id": f"x{one['case_id']}"} for one in good["results"]],
         },
         "damaged-results.json": {**good, "results": [{"index": 0}]},
+        "summary-only.json": {name: value for name, value in good.items() if name != "results"},
+        "twice.json": {**good, "results": [*good["results"], good["results"][0]]},
     }
+    (tmp_path / "report.json.gz").write_bytes(gzip.compress(json.dumps(good).encode()))
     for name, content in written.items():
         (tmp_path / name).write_text(json.dumps(content))
     before = judge.calls
@@ -281,6 +288,27 @@ def test_a_wrong_base_ends_with_2_before_a_call(
     assert (code, judge.calls) == (2, before)
     assert said in capsys.readouterr().err
     assert not list(home.glob("runs/*/*"))
+
+
+def test_a_base_that_nobody_named_is_refused(
+    judge: Judge, suite: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+):
+    """As where a variable of the CI job is empty."""
+    assert run(suite(cases=3), "--gate-against", "") == 2
+    assert "no run is named" in capsys.readouterr().err
+    assert judge.calls == 0
+
+
+def test_no_margin_reads_as_what_it_is(judge: Judge, suite: Callable[..., Path]):
+    """Any drop is a regression, and that is how it is said."""
+    path = suite(cases=5)
+    assert run(path) == 0
+    judge.passes(0.0)
+
+    assert run(suite("second", same=4, cases=5), "--gate-against", "last", "--margin", "0") == 1
+    gate = last_report(path)["gate"]
+    assert gate["expression"].startswith("no drop at all against ")
+    assert gate["reason"] == "partial changed by -0.100; any drop is a regression"
 
 
 def test_a_margin_without_a_base_is_refused(suite: Callable[..., Path], capsys: pytest.CaptureFixture[str]):

@@ -32,6 +32,7 @@ __all__ = [
     "SUITE",
     "Comparison",
     "Difference",
+    "check_results",
     "compare_reports",
     "exit_code_of",
     "same_embedder",
@@ -180,11 +181,26 @@ def _pair(base: Report, candidate: Report, moods: Moods) -> Paired:
     for before, after in in_step(base.results, candidate.results):
         paired.add(before, after)
     if not paired.suite.lows:
+        check_results(base, candidate)
         raise ConfigError(
             f"runs {base.run_id} and {candidate.run_id} have no case in common that asks for the same: nothing can be compared; "
             "compare two runs of one suite, with the same case ids"
         )
     return paired
+
+
+def check_results(*reports: Report) -> None:
+    """Refuse a run of which only the summary is there.
+
+    Raises:
+        ConfigError: as said.
+    """
+    for report in reports:
+        if report.cases and not report.results:
+            raise ConfigError(
+                f"of the run {report.run_id} there is only a summary, and its results are not beside it: keep "
+                "results.jsonl with its report.json, or write a whole report with --report json"
+            )
 
 
 def unread_reason(*reports: Report) -> str | None:
@@ -279,9 +295,10 @@ def _gate(
     suite: Difference, dimensions: Sequence[Difference], margin: float
 ) -> tuple[Literal["pass", "fail", "undecided"], str]:
     """A regression is a drop of the suite by the margin, or one of a dimension by the margin that is no accident."""
-    limit = -margin
+    limit = 0.0 - margin
     if _is_drop(suite.bound_high, limit):
-        return "fail", f"partial changed by {suite.mean:+.3f}; a drop of {margin:g} or more is a regression"
+        what = f"a drop of {margin:g} or more" if margin else "any drop"
+        return "fail", f"partial changed by {suite.mean:+.3f}; {what} is a regression"
     for one in dimensions:
         if one.label == "worse" and _is_drop(one.bound_high, limit):
             return "fail", f"dimension {one.name} dropped by {-one.mean:.3f}, more than chance would do"

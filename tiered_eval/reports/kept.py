@@ -34,6 +34,7 @@ LAST = "last"
 
 _REPORT = "report.json"
 _RESULTS = "results.jsonl"
+_GZIP = b"\x1f\x8b"
 
 
 def run_folder(home: Path, run_id: str) -> Path:
@@ -103,6 +104,8 @@ def find_report(run: str, home: Path) -> Report:
     Raises:
         ConfigError: there is none, or it cannot be read.
     """
+    if not run:
+        raise ConfigError("no run is named: give a run id, last, or the path of a report")
     given = Path(run)
     if given.is_dir():
         return load_kept(given)
@@ -134,7 +137,10 @@ def load_file(path: Path) -> Report:
             if path.name == _RESULTS and beside.is_file():
                 return load_file(beside)
             return _report_of(StoredResults.load(path), path)
-        data = json.loads(path.read_bytes())
+        content = path.read_bytes()
+        if content.startswith(_GZIP):
+            raise ConfigError(f"{path} is compressed: unpack it first, as with gunzip")
+        data = json.loads(content)
         stored = results_path(path.parent)
         is_inside = "results" in data or not stored.is_file()
         return report_from_json(data, None if is_inside else StoredResults.load(stored))

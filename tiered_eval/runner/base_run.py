@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache
 
 from tiered_eval.aggregate import case_result
-from tiered_eval.calibration.comparison import same_embedder
+from tiered_eval.calibration.comparison import check_results, same_embedder
 from tiered_eval.calibration.pairing import is_same_claim, is_unchanged
 from tiered_eval.errors import ConfigError
 from tiered_eval.prompting import load_prompt
@@ -34,14 +34,14 @@ class BaseRun:
     """A base's results, found by case. Holds where each stands, and no result.
 
     Raises:
-        ConfigError: it cannot be read.
+        ConfigError: it cannot be read, or has a case twice.
     """
 
     def __init__(self, report: Report) -> None:
         self.report = report
         self._is_judged_alike = False
         try:
-            self._places = {result.case_id: place for place, result in enumerate(report.results)}
+            self._places = _places(report)
         except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
             raise ConfigError(
                 f"the results of the base {report.run_id} are damaged or gone ({type(error).__name__}: {error}); "
@@ -65,6 +65,7 @@ class BaseRun:
                 f"the base {base.run_id} is a run of the suite {base.suite!r}, and this is {suite.name!r}; "
                 "name a run of this suite"
             )
+        check_results(base)
         for case in suite.cases:
             if (before := self.find(case.id)) is not None:
                 old = {verdict.expectation_id: verdict for verdict in before.verdicts}
@@ -124,6 +125,17 @@ class BaseRun:
             cost_usd=ZERO_USD,
             from_store=True,
         )
+
+
+def _places(report: Report) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for place, result in enumerate(report.results):
+        if places.setdefault(result.case_id, place) != place:
+            raise ConfigError(
+                f"the base {report.run_id} has the case {result.case_id!r} twice, and it is not known which of them "
+                "counts; name another run to compare with"
+            )
+    return places
 
 
 def _may_stand(verdict: Verdict) -> bool:

@@ -107,7 +107,7 @@ def gated(
     ``own`` is what became of the suite's own gate; None where it has none. Then the comparison alone is the gate.
     """
     mine = GateResult(
-        expression=f"no drop of {against.margin:g} against {against.base}",
+        expression=f"no drop {f'of {against.margin:g}' if against.margin else 'at all'} against {against.base}",
         state=_GATE_STATES[against.state],
         reason=against.reason,
     )
@@ -165,8 +165,9 @@ def _early_reason(early: GateAnswer, margin: float) -> str:
     changed = early.cases - early.same
     found = "" if early.difference is None else f" by about {early.difference:+.3f}"
     verdict = "not dropped" if early.state == "pass" else "dropped"
+    limit = f"by {margin:g} or more" if margin else "at all"
     return (
-        f"{SUITE} changed{found} ({early.low:+.3f} to {early.high:+.3f}) and has {verdict} by {margin:g} or more: "
+        f"{SUITE} changed{found} ({early.low:+.3f} to {early.high:+.3f}) and has {verdict} {limit}: "
         f"{early.reason}, after {early.judged} of {changed} changed cases"
     )
 
