@@ -20,7 +20,7 @@ from tiered_eval.pricing import PriceBook
 from tiered_eval.prompting import load_prompt
 from tiered_eval.records import Case, JudgeStage, Report
 from tiered_eval.runner import evaluate, plan
-from tiered_eval.runner.services import LiveServices
+from tiered_eval.runner.services import LiveServices, open_services
 from tiered_eval.suite import load_suite
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.scripted import ScriptedProvider
@@ -54,7 +54,9 @@ def cases(count: int = 3, each: int = 4) -> list[Case]:
 
 async def run(home: Path, provider: ScriptedProvider, suite: list[Case], **options: Any) -> Report:
     """A run over a scripted vendor."""
-    config = RunConfig(chain=(JudgeStage(models=(SMALL,)),), embedder="none", home=home, gate="partial>=0", **options)
+    config = RunConfig(
+        chain=(JudgeStage(models=(SMALL,)),), embedder="none", home=home, gate="partial>=0", **options
+    )
     prices = PriceBook(PRICES)
     gateway = Gateway(
         home=home,
@@ -63,7 +65,12 @@ async def run(home: Path, provider: ScriptedProvider, suite: list[Case], **optio
         world=World(open_provider=lambda prefix: provider),
     )
     services = LiveServices(
-        gateway, chain=(JudgeStage(models=(SMALL,)),), embedder="none", prices=prices, home=home, judged_at_once=256
+        gateway,
+        chain=(JudgeStage(models=(SMALL,)),),
+        embedder="none",
+        prices=prices,
+        home=home,
+        judged_at_once=256,
     )
     try:
         return await evaluate(suite, config, services=services)
@@ -111,7 +118,13 @@ async def test_a_run_by_batches_waits_for_all_of_it(tmp_path: Path):
         else:
             await asyncio.sleep(0.001)
 
-    config = RunConfig(chain=(JudgeStage(models=(SMALL,)),), embedder="none", home=tmp_path, gate="partial>=0", batch="always")
+    config = RunConfig(
+        chain=(JudgeStage(models=(SMALL,)),),
+        embedder="none",
+        home=tmp_path,
+        gate="partial>=0",
+        batch="always",
+    )
     prices = PriceBook(PRICES)
     gateway = Gateway(
         home=tmp_path,
@@ -124,7 +137,12 @@ async def test_a_run_by_batches_waits_for_all_of_it(tmp_path: Path):
         ),
     )
     services = LiveServices(
-        gateway, chain=(JudgeStage(models=(SMALL,)),), embedder="none", prices=prices, home=tmp_path, judged_at_once=4096
+        gateway,
+        chain=(JudgeStage(models=(SMALL,)),),
+        embedder="none",
+        prices=prices,
+        home=tmp_path,
+        judged_at_once=4096,
     )
     report = await evaluate(cases(count=40), config, services=services)
     await services.aclose()
@@ -169,3 +187,24 @@ def test_a_wrong_pack_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run_app(["run", str(tmp_path / "absent.yaml"), f"--pack={how}"]) == 2
 
     assert "is not auto, never, or a number from 2 to 6" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "times"),
+    [
+        ({"pack": "never", "prompt_cache": "off"}, 1),
+        ({"pack": "never"}, 4),
+        ({"pack": "auto"}, 6),
+        ({"pack": "auto", "mode": "offline"}, 1),
+    ],
+)
+async def test_calls_stay_busy_while_others_wait_for_company_or_for_a_front(
+    options: dict[str, Any], times: int, tmp_path: Path
+):
+    """Whoever waits for another call about the same response takes no place away from one that could leave."""
+    config = RunConfig(home=tmp_path, concurrency=8, **options)
+
+    services = await open_services(config, run="run", deadline=None)
+    await services.aclose()
+
+    assert services.open_at_once("judge") == 8 * times

@@ -54,6 +54,8 @@ DEFAULT_EMBEDDER = "local:"
 NO_EMBEDDER = "none"
 EMBEDDING_AT_ONCE = 256
 """Expectations that may wait for an embedding: what a batch of texts is made of."""
+HELD_FOR_A_FRONT = 4
+"""Questions to a call that is open, where some wait until another one about the same response was answered."""
 BATCHED_AT_ONCE = 4096
 """Expectations that may wait for a vendor's batch."""
 
@@ -319,7 +321,10 @@ def _judged_at_once(config: RunConfig) -> int:
     """How many expectations may wait for a judge: as many as fill the calls that may be open."""
     if config.uses_batches:
         return BATCHED_AT_ONCE
-    return config.concurrency * (most_in_a_pack(config.packing) if config.mode == "live" else 1)
+    if config.mode != "live":
+        return config.concurrency
+    waiting = 1 if config.prompt_cache == "off" else HELD_FOR_A_FRONT
+    return config.concurrency * max(most_in_a_pack(config.packing), waiting)
 
 
 def _with_keys(
