@@ -263,6 +263,22 @@ async def test_an_answer_that_cannot_be_read_shifts_no_other(any_box: None):
     assert ended.reason.startswith("2 of 3")
 
 
+async def test_what_is_expected_is_never_too_much(any_box: None):
+    """The limit on output is on top of it, for calls and for whole runs."""
+    long = [[number] for number in range(60_000)]
+    lines = "\n".join(map(str, range(200_000)))
+
+    call = await verdict(
+        {"code-exec": {"function": "f", "cases": [{"expected": long}]}},
+        fenced("def f(): return [[number] for number in range(60_000)]"),
+    )
+    run = await verdict(
+        {"code-exec": {"cases": [{"stdout": lines}]}}, fenced("print(*range(200_000), sep='\\n')")
+    )
+
+    assert (call.state, run.state) == ("pass", "pass"), (call.reason[:200], run.reason[:200])
+
+
 async def test_sets_and_dicts_are_compared_by_their_entries(any_box: None):
     """Also deep inside, and told as what they are."""
     code = "def f(): return {1: {(2, 3)}, 'b': [{4}]}"

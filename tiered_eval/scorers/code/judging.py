@@ -29,6 +29,8 @@ _REPORT_S = 5.0
 _TIMEOUTS = 3
 """Runs that may use up their time before the rest is not run."""
 _SOLUTION = "solution.py"
+_AS_ANSWER = 10
+"""An answer may be so many times as long as the value is in Python: lists of lists are."""
 _PACKAGE = "lib/tiered_eval/scorers/code"
 _START = (
     "import sys; sys.path.insert(0, 'lib'); from tiered_eval.scorers.code.{module} import {function} as main;"
@@ -96,7 +98,9 @@ async def _run_pair(job: Job, pair: Pair, number: int) -> tuple[Ran, Tested]:
         isolation=job.isolation,
         files={job.file: job.code},
         stdin=pair.stdin.encode("utf-8", errors="surrogateescape"),
-        limits=job.limits,
+        limits=_with_room(
+            job.limits, 0 if pair.stdout is None else len(pair.stdout.encode(errors="replace"))
+        ),
     )
     name = f"case {number}" if not pair.stdin else f"stdin {pair.stdin.strip()[:_SHOWN]!r}"
     wanted_status = 0 if pair.exit_status is None else pair.exit_status
@@ -108,6 +112,11 @@ async def _run_pair(job: Job, pair: Pair, number: int) -> tuple[Ran, Tested]:
     if _lines(printed) == _lines(pair.stdout):
         return ran, Tested(name, "passed")
     return ran, Tested(name, "failed", f"it printed {printed[:_SHOWN]!r}, expected {pair.stdout[:_SHOWN]!r}")
+
+
+def _with_room(limits: Limits, wanted: int) -> Limits:
+    """The same limits, and room for output of so many bytes more: what is expected must not be too much."""
+    return replace(limits, output_bytes=limits.output_bytes + wanted)
 
 
 def _lines(text: str) -> list[str]:
@@ -127,7 +136,8 @@ async def _run_calls(job: Job, calls: Sequence[Call]) -> list[Tested]:
         }
         for call in calls
     ]
-    ran = await _run_python(job, "serving", "serve_calls", "\n".join(map(json.dumps, requests)), job.limits)
+    limits = _with_room(job.limits, _AS_ANSWER * sum(len(repr(call.expected)) for call in calls))
+    ran = await _run_python(job, "serving", "serve_calls", "\n".join(map(json.dumps, requests)), limits)
     answers = _answers(ran)
     if not answers or "raised" in answers[0]:
         why = _raised(_told(answers[0])) if answers else _how_it_ended(ran, job.limits)
