@@ -140,6 +140,20 @@ def test_a_score_passes_where_its_author_or_the_suite_says():
     assert checked(half, pass_at=0.6).state == "fail"
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (functools.partial(lambda response, word: True, word="x"), "no name of its own"),
+        (Exception().with_traceback, "SCORERS"),
+        (len, "SCORERS"),
+    ],
+)
+def test_what_cannot_be_marked_is_told_how_it_can_be_had(code: Any, message: str):
+    """A partial function has no name, and methods and built-in functions take no mark."""
+    with pytest.raises(ConfigError, match=message):
+        scorer()(code)
+
+
 def test_a_decorator_without_parentheses_is_told():
     """It would take the function for its name, and leave something else in its place."""
     with pytest.raises(ConfigError, match="parentheses over by_case"):
@@ -535,6 +549,25 @@ def test_a_slip_in_a_kind_is_still_told_beside_a_folder(tmp_path: Path):
         ({"a.py": "raise ValueError('no luck')"}, r"a\.py: its code raised ValueError: no luck at .*a\.py:1"),
         ({"a.py": "def f(:"}, r"a\.py:1 is not Python"),
         ({"a.py": "import no_such_module"}, "cannot be imported: No module named"),
+        ({"a.py": "import b", "b.py": ""}, "with a dot: from .other import name"),
+        ({"a.py": "from scorers.b import x", "b.py": "x = 1"}, "with a dot: from .other import name"),
+        ({"a.b.py": POLITE}, "has a dot in its name"),
+        (
+            {"a.py": "def mine(response): return True"},
+            r"of the scorers in scorers/ there is none .*@tiered_eval.scorer\(\)",
+        ),
+        ({"_a.py": POLITE}, r"there is none .*begin with _"),
+        ({"a.py": POLITE.replace("is_polite", "is_kind")}, "there is only is-kind"),
+        (
+            {"a.py": "import tiered_eval\n@tiered_eval.scorer\ndef mine(r): return True"},
+            r"parentheses over mine at .*a\.py:2",
+        ),
+        ({"a.py": "import json\njson.loads('{')"}, r"at .*a\.py:2"),
+        ({"a.py": "SCORERS = {'mine': lambda response, *, weight=1: True}"}, "'weight' is never an option"),
+        (
+            {"a.py": "SCORERS = {'mine': lambda response, *, expected=1, text='': True}"},
+            "'text' is never an option",
+        ),
     ],
 )
 def test_what_is_wrong_in_the_folder_is_told_with_its_place(

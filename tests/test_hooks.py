@@ -74,6 +74,10 @@ CODE = """
     def wants_more(response, weather):
         return response
 
+    class Stripped:
+        def __init__(self, response):
+            self.text = response.strip()
+
     HOOKS = {name: value for name, value in list(globals().items()) if callable(value)}
 """
 
@@ -271,6 +275,7 @@ WRONG = [
     ("pre_judge: [a, b]", "not-text", "a list"),
     ("post_process: 'hooks:nobody'", "no-function", "a name that is not in the file"),
     ("post_process: 'hooks:HOOKS'", "bad-hook", "what is no function"),
+    ("post_process: Stripped", "bad-hook", "a class, whose objects are no texts"),
     ("post_proces: shout", "unknown-field", "a slip in the stage"),
 ]
 

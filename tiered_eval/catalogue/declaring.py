@@ -139,7 +139,7 @@ def scorer(
         name=name,
         tier=tier,
         requires_reference=requires_reference,
-        metrics=tuple(metrics),
+        metrics=(metrics,) if isinstance(metrics, str) else tuple(metrics),
         options=None if options is None else _options(options),
         pass_at=pass_at,
         batch=batch,
@@ -150,7 +150,15 @@ def scorer(
     )
 
     def declare(code: Code) -> Code:
-        setattr(code, ATTRIBUTE, replace(declared, code=code, name=canonical(name or code.__name__)))
+        own_name = name or getattr(code, "__name__", None)
+        if own_name is None:
+            raise ConfigError(f"a {type(code).__name__} has no name of its own: write @scorer('its-name')")
+        try:
+            setattr(code, ATTRIBUTE, replace(declared, code=code, name=canonical(own_name)))
+        except AttributeError:
+            raise ConfigError(
+                f"{own_name} cannot be marked; put it into a mapping SCORERS, or wrap it in a function"
+            ) from None
         return code
 
     return declare

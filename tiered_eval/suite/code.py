@@ -120,6 +120,13 @@ class SuiteCode:
                     message=f"{FOLDER}/{path.name} leads out of the suite's folder",
                     fix="move it there, or pass --allow-outside (allow_outside=True)",
                 )
+            if "." in path.stem:
+                raise Unreadable(
+                    line=None,
+                    rule="suite-code-failed",
+                    message=f"{FOLDER}/{path.name} has a dot in its name, and cannot be imported",
+                    fix="rename it",
+                )
         package = _package(self._folder)
         writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         try:  # nothing is written into the suite's folder, so that no compiled file outlives an edit
@@ -128,6 +135,11 @@ class SuiteCode:
                 for path in files
                 if not path.stem.startswith("_")
             }
+        except Unreadable as fault:
+            missing = fault.__cause__.name if isinstance(fault.__cause__, ImportError) else None
+            if missing is not None and missing.partition(".")[0] in (FOLDER, *(path.stem for path in files)):
+                fault.fix = "files of the folder import each other with a dot: from .other import name"
+            raise
         finally:
             sys.dont_write_bytecode = writes_bytecode
 

@@ -97,7 +97,13 @@ class HookReader:
         places: dict[str, Any] = {}
         for module in self._code.modules().values():
             hooks = getattr(module, "HOOKS", {})
-            if isinstance(hooks, Mapping) and name in hooks:
+            if not isinstance(hooks, Mapping):
+                raise BadValue(
+                    "bad-hook",
+                    f"{place_of(module)}: HOOKS must be a mapping of names to functions",
+                    "mend it",
+                )
+            if name in hooks:
                 places[place_of(module)] = hooks[name]
         if len(places) > 1:
             raise BadValue(
@@ -118,7 +124,8 @@ def hooks_of(named: NamedHooks) -> Hooks | None:
 
 
 def _hook(name: str, function: Any, stage: str) -> Hook:
-    if not callable(function):
+    is_class = isinstance(function, type) and not issubclass(function, str)
+    if not callable(function) or is_class:
         raise BadValue("bad-hook", f'"{name}" is no function', "name a function")
     if stage == "post_process" and inspect.iscoroutinefunction(function):
         raise BadValue(

@@ -25,6 +25,7 @@ from tiered_eval.catalogue import (
     canonical,
 )
 from tiered_eval.catalogue.declaring import LONGEST_PATH, code_digest, declaration_of, info_of
+from tiered_eval.catalogue.entries import LONGEST_NAME
 from tiered_eval.errors import ConfigError
 from tiered_eval.suite.code import FOLDER, SuiteCode, place_of
 from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES
@@ -36,6 +37,11 @@ __all__ = ["OwnCatalogue", "own_catalogue"]
 
 MOST_FAULTS = 1000
 """Names that are remembered as nothing that may be had; a suite may hold a million of them."""
+
+_NEVER_AN_OPTION = frozenset({*COMMON_SETTINGS, *VALUE_NAMES, *VALUE_ALIASES, "kind", "primitive"})
+
+NAMES_SHOWN = 10
+"""Of the scorers in the folder, where one is not among them."""
 
 _BY_HAND = "scorers given by hand"
 
@@ -137,6 +143,21 @@ class OwnCatalogue(Catalogue):
             self._read_folder()
         if super().named(name) is None:
             self._take_installed(name)
+        if self.code.has_folder and super().named(name) is None and _may_be_a_name(name):
+            raise self._not_in_folder(name)
+
+    def _not_in_folder(self, name: str) -> Unreadable:
+        """Somebody may have forgotten to declare it."""
+        found = [info.name for info in self.own if info.origin.startswith(f"{FOLDER}/")]
+        shown = f"only {', '.join(found[:NAMES_SHOWN])}" if found else "none"
+        more = f" and {len(found) - NAMES_SHOWN:,} more" if len(found) > NAMES_SHOWN else ""
+        return Unreadable(
+            line=None,
+            rule="no-scorer",
+            message=f'"{name}" is nothing that ships, and of the scorers in {FOLDER}/ there is {shown}{more}',
+            fix=f"write `kind: value`; or put @tiered_eval.scorer() over the function in a file of {FOLDER}/ whose name "
+            "does not begin with _",
+        )
 
     def _read_folder(self) -> None:
         """Register everything in the folder, once; a fault in it is the fault of each of its names."""
@@ -183,6 +204,12 @@ class OwnCatalogue(Catalogue):
         if info.name in self._reserved:
             raise ConfigError(
                 f"{info.origin}: {info.name!r} is the name of a kind or an option; choose another"
+            )
+        taken = next((one.name for one in info.options if one.name in _NEVER_AN_OPTION), None)
+        if taken is not None:
+            raise ConfigError(
+                f"{info.origin}: the scorer {info.name!r}: what a suite sets as {taken!r} is never an option of a scorer; "
+                "choose another name"
             )
         point = None if self._installed is None else self._installed.points.get(info.name)
         if point is not None and info.origin != place_of_point(point):
@@ -253,6 +280,11 @@ def _line_of(scorer: Any, module: ModuleType) -> str:
         return f"{place_of(module)}:{lines(inspect.unwrap(scorer))[1]}"
     except (OSError, TypeError, ValueError):
         return place_of(module)
+
+
+def _may_be_a_name(text: str) -> bool:
+    """Is it rather a name than a text that was written without its kind?"""
+    return len(text) <= LONGEST_NAME and not any(character.isspace() for character in text)
 
 
 def _twice(name: str, one: str, other: str) -> ConfigError:

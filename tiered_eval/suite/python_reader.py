@@ -6,6 +6,7 @@ only when its user has said so. What it raises is a fault of the suite, told wit
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import traceback
@@ -139,9 +140,19 @@ def _made_by_author(make: Callable[[], T]) -> T:
         raise _code_failed(fault) from fault
 
 
+def _others() -> tuple[str, ...]:
+    """Where code lies that others wrote: a fault is told with the last place before it went there."""
+    import sysconfig  # slow to import, and seldom needed
+
+    paths = sysconfig.get_paths()
+    folders = (str(Path(__file__).parents[1]), *(paths[name] for name in ("stdlib", "platstdlib", "purelib")))
+    return ("<frozen ", *(f"{folder}{os.sep}" for folder in folders))
+
+
 def _code_failed(fault: BaseException) -> Unreadable:
     frames = traceback.extract_tb(fault.__traceback__)[1:]
-    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    authors = [frame for frame in frames if not frame.filename.startswith(_others())] or frames
+    place = f" at {authors[-1].filename}:{authors[-1].lineno}" if authors else ""
     return Unreadable(
         line=None,
         rule="suite-code-failed",
