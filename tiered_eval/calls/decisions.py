@@ -13,24 +13,22 @@ other call.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from tiered_eval.calls.answers import Answer, Place, completed, reply_from_kept
 from tiered_eval.calls.decided import answer_reader, cut_apart
 from tiered_eval.calls.flights import Flights
+from tiered_eval.calls.gathering import Gathering, Waiting
 from tiered_eval.calls.job import Bought, Job
 from tiered_eval.calls.jobs import Jobs
 from tiered_eval.calls.tally import CallTally
-from tiered_eval.errors import BudgetExceeded, CallsStopped, TieredEvalError
+from tiered_eval.errors import BudgetExceeded, TieredEvalError
 from tiered_eval.ledger import Kept, shares_of
 from tiered_eval.records import Completed, DecisionAnswer, DecisionRequest, ModelReply
 
 __all__ = ["Decider"]
-
-WINDOW_S = 0.005
-"""How long a question waits for others. Those of one case come within one."""
 
 
 class Door(Protocol):
@@ -58,29 +56,12 @@ class Door(Protocol):
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class _Question:
+class _Question(Waiting[Answer]):
     """A question that waits for its call."""
 
     request: DecisionRequest
-    key: str
-    future: asyncio.Future[Answer]
     distrusted: bytes | None = None
     """Seal of a kept answer that could not be read: it is asked alone, to take that one's place."""
-    company: list[_Question] = field(default_factory=list)
-    """Those that it shares a call with, itself included; empty until that is known."""
-    flight: asyncio.Task[None] | None = None
-
-    @property
-    def is_open(self) -> bool:
-        return not self.future.done()
-
-    def answer(self, answer: Answer) -> None:
-        if self.is_open:
-            self.future.set_result(answer)
-
-    def fail(self, error: BaseException) -> None:
-        if self.is_open:
-            self.future.set_exception(error)
 
 
 class Decider:
@@ -93,10 +74,8 @@ class Decider:
 
     def __init__(self, door: Door, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._door = door
-        self._sleep = sleep
-        self._collecting: dict[tuple[object, ...], list[_Question]] = {}
+        self._gathering: Gathering[_Question] = Gathering(self._ask, sleep=sleep)
         self._flights: Flights[Answer] = Flights()
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def decide(self, request: DecisionRequest, *, model: str) -> Completed[DecisionAnswer]:
         """Answer the one question of ``request``. Raises what the gateway does."""
@@ -111,11 +90,7 @@ class Decider:
 
     async def aclose(self) -> None:
         """End what is open; calls in flight are booked as unknown."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._gathering.aclose()
         await self._flights.aclose()
 
     # ── collecting ───────────────────────────────────────────────────────────────────────────────
@@ -126,59 +101,13 @@ class Decider:
         return await self._flights.join(place.key, lambda: self._fly(request, place, distrusted))
 
     async def _fly(self, request: DecisionRequest, place: Place, distrusted: bytes | None) -> Answer:
-        """Wait for the answer of a shared call; the last one who stops waiting ends it."""
+        """Wait for the answer of a shared call."""
         await self._door.jobs.prepare(place.model)
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        question = _Question(request=request, key=place.key, future=future, distrusted=distrusted)
-        self._collect(question, place.model)
-        try:
-            return await future
-        except asyncio.CancelledError:
-            if question.flight is not None and all(other.future.cancelled() for other in question.company):
-                question.flight.cancel()
-            raise
-
-    def _collect(self, question: _Question, model: str) -> None:
-        request = question.request
-        group = (model, request.system, request.user, request.prompt)
-        collected = self._collecting.setdefault(group, [])
-        collected.append(question)
-        if len(collected) >= self._door.jobs.most_questions(model):
-            self._dispatch(group, collected)
-        elif len(collected) == 1:
-            self._start(self._close_window(group, collected), collected)
-
-    async def _close_window(self, group: tuple[object, ...], collected: list[_Question]) -> None:
-        await self._sleep(WINDOW_S)
-        if self._collecting.get(group) is collected:
-            self._dispatch(group, collected)
-
-    def _dispatch(self, group: tuple[object, ...], collected: list[_Question]) -> None:
-        del self._collecting[group]
-        # By their keys, so that no question stands first by its place in the suite.
-        company = sorted(collected, key=lambda question: question.key)
-        flight = self._start(self._ask(company, str(group[0])), company)
-        for question in company:
-            question.company, question.flight = company, flight
-
-    def _start(self, work: Coroutine[Any, Any, None], concerned: list[_Question]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-
-        def end(done: asyncio.Task[None]) -> None:
-            self._tasks.discard(done)
-            # Cancelled, or a fault of ours: nobody may wait for ever.
-            error = (
-                CallsStopped("the calls were ended while this one was open")
-                if done.cancelled()
-                else done.exception()
-            )
-            if error is not None:
-                for question in concerned:
-                    question.fail(error)
-
-        task.add_done_callback(end)
-        return task
+        question = _Question(key=place.key, request=request, distrusted=distrusted)
+        alike = (request.system, request.user, request.prompt)
+        most = self._door.jobs.most_questions(place.model)
+        self._gathering.add(question, place.model, alike, most=most)
+        return await question.result()
 
     # ── one call ─────────────────────────────────────────────────────────────────────────────────
 

@@ -16,12 +16,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
 from tiered_eval.calls.answers import Answer, Place, completed, reply_from_kept
 from tiered_eval.calls.flights import Flights
+from tiered_eval.calls.gathering import Gathering, Waiting
 from tiered_eval.calls.job import Bought, Job
 from tiered_eval.calls.jobs import Jobs
 from tiered_eval.calls.packs import (
@@ -37,7 +38,6 @@ from tiered_eval.calls.tally import CallTally
 from tiered_eval.config import Pack
 from tiered_eval.errors import (
     BudgetExceeded,
-    CallsStopped,
     ModelRefused,
     TieredEvalError,
     UnreadableReply,
@@ -49,9 +49,6 @@ from tiered_eval.records import Completed, ModelReply, ModelRequest
 __all__ = ["Packer"]
 
 T = TypeVar("T")
-
-WINDOW_S = 0.005
-"""How long a question waits for others. Those of one case come within one."""
 
 
 class Door(Protocol):
@@ -103,30 +100,16 @@ class _Part:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class _Waiting:
-    """A question that waits for its pack."""
+class _Waiting(Waiting[_Part]):
+    """A question that waits for its pack; its key is that of its packed form."""
 
     request: ModelRequest
     parse: Callable[[ModelReply], Any]
-    key: str
-    """Of its packed form."""
-    future: asyncio.Future[_Part]
-    pack: list[_Waiting] = field(default_factory=list)
-    """Those that it shares a call with, itself included; empty until that is known."""
-    flight: asyncio.Task[None] | None = None
 
     @property
     def question(self) -> PackQuestion:
         assert self.request.packed is not None, "only questions with a packed form come here"
         return PackQuestion(key=self.key, request=self.request, form=self.request.packed, parse=self.parse)
-
-    def answer(self, part: _Part) -> None:
-        if not self.future.done():
-            self.future.set_result(part)
-
-    def fail(self, error: BaseException) -> None:
-        if not self.future.done():
-            self.future.set_exception(error)
 
 
 class Packer:
@@ -151,10 +134,8 @@ class Packer:
         self._limit = most_in_a_pack(pack)
         self._only_if_cheaper = pack == "auto"
         self._seed = seed
-        self._sleep = sleep
-        self._collecting: dict[tuple[object, ...], list[_Waiting]] = {}
+        self._gathering: Gathering[_Waiting] = Gathering(self._fly, sleep=sleep)
         self._flights: Flights[_Part] = Flights()
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def complete(
         self, request: ModelRequest, parse: Callable[[ModelReply], T], *, model: str
@@ -184,76 +165,24 @@ class Packer:
 
     async def aclose(self) -> None:
         """End what is open; packs in flight are booked as unknown."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._gathering.aclose()
         await self._flights.aclose()
 
-    # ── collecting ───────────────────────────────────────────────────────────────────────────────
+    # ── one pack ─────────────────────────────────────────────────────────────────────────────────
 
     async def _in_pack(
         self, request: ModelRequest, parse: Callable[[ModelReply], Any], place: Place
     ) -> _Part:
-        """Wait for the answer of a pack; the last one who stops waiting ends the call."""
-        future: asyncio.Future[_Part] = asyncio.get_running_loop().create_future()
-        waiting = _Waiting(request=request, parse=parse, key=place.key, future=future)
-        self._collect(waiting, place.model)
-        try:
-            return await waiting.future
-        except asyncio.CancelledError:
-            if waiting.flight is not None and all(other.future.cancelled() for other in waiting.pack):
-                waiting.flight.cancel()
-            raise
-
-    def _collect(self, waiting: _Waiting, model: str) -> None:
-        request = waiting.request
+        """Wait for the answer of a pack."""
         assert request.packed is not None, "only questions with a packed form come here"
-        group = (model, *alike(request, request.packed))
-        collected = self._collecting.setdefault(group, [])
-        collected.append(waiting)
-        if len(collected) >= self._limit:
-            self._dispatch(group, collected)
-        elif len(collected) == 1:
-            self._start(self._close_window(group, collected), collected)
-
-    async def _close_window(self, group: tuple[object, ...], collected: list[_Waiting]) -> None:
-        await self._sleep(WINDOW_S)
-        if self._collecting.get(group) is collected:
-            self._dispatch(group, collected)
-
-    def _dispatch(self, group: tuple[object, ...], collected: list[_Waiting]) -> None:
-        del self._collecting[group]
-        pack = sorted(collected, key=lambda waiting: waiting.key)
-        random.Random(f"{self._seed} {pack[0].key}").shuffle(pack)
-        flight = self._start(self._fly(pack, str(group[0])), pack)
-        for waiting in pack:
-            waiting.pack, waiting.flight = pack, flight
-
-    def _start(self, work: Any, concerned: list[_Waiting]) -> asyncio.Task[None]:
-        task: asyncio.Task[None] = asyncio.create_task(work)
-        self._tasks.add(task)
-
-        def end(done: asyncio.Task[None]) -> None:
-            self._tasks.discard(done)
-            # Cancelled, or a fault of ours: nobody may wait for ever.
-            error = (
-                CallsStopped("the calls were ended while this one was open")
-                if done.cancelled()
-                else done.exception()
-            )
-            if error is not None:
-                for waiting in concerned:
-                    waiting.fail(error)
-
-        task.add_done_callback(end)
-        return task
-
-    # ── one pack ─────────────────────────────────────────────────────────────────────────────────
+        waiting = _Waiting(key=place.key, request=request, parse=parse)
+        self._gathering.add(waiting, place.model, alike(request, request.packed), most=self._limit)
+        return await waiting.result()
 
     async def _fly(self, pack: Sequence[_Waiting], model: str) -> None:
         """Ask a pack, and hand every question an answer, an error, or itself back."""
+        pack = list(pack)
+        random.Random(f"{self._seed} {pack[0].key}").shuffle(pack)
         try:
             await self._ask(pack, model)
         except BudgetExceeded:
@@ -265,7 +194,7 @@ class Packer:
     async def _ask(self, pack: Sequence[_Waiting], model: str) -> None:
         door = self._door
         await door.jobs.prepare(model)
-        while len(open_ones := [waiting for waiting in pack if not waiting.future.done()]) > 1:
+        while len(open_ones := [waiting for waiting in pack if waiting.is_open]) > 1:
             questions = [waiting.question for waiting in open_ones]
             request = pack_of(questions)
             if self._only_if_cheaper and not is_cheaper(questions, request, model):
