@@ -620,13 +620,21 @@ def test_batches_are_used_where_the_time_allows(config: dict[str, Any], uses: bo
 
 @pytest.mark.parametrize(
     ("config", "at_once"),
-    [({"pack": "never"}, 8), ({"pack": 3}, 24), ({}, 48), ({"batch": "always"}, 4096)],
+    [
+        ({"pack": "never", "prompt_cache": "off"}, 8),
+        ({"pack": 3, "prompt_cache": "off"}, 24),
+        ({"pack": "never"}, 32),
+        ({}, 48),
+        ({"mode": "offline"}, 8),
+        ({"batch": "always"}, 4096),
+    ],
     ids=str,
 )
 async def test_as_many_may_wait_as_fill_packs_and_batches(
     tmp_path: Path, config: dict[str, Any], at_once: int
 ):
-    """More expectations wait for a judge where they share calls, or travel in a batch."""
+    """More expectations wait for a judge where they share calls, travel in a batch, or are held until another one about
+    the same response is answered: they take no place away from one that could leave."""
     services = await open_services(
         RunConfig(home=tmp_path, concurrency=8, **config), run="run", deadline=None
     )

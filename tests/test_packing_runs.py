@@ -20,7 +20,7 @@ from tiered_eval.pricing import PriceBook
 from tiered_eval.prompting import load_prompt
 from tiered_eval.records import Case, JudgeStage, Report
 from tiered_eval.runner import evaluate, plan
-from tiered_eval.runner.services import LiveServices, open_services
+from tiered_eval.runner.services import LiveServices
 from tiered_eval.suite import load_suite
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.scripted import ScriptedProvider
@@ -187,24 +187,3 @@ def test_a_wrong_pack_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run_app(["run", str(tmp_path / "absent.yaml"), f"--pack={how}"]) == 2
 
     assert "is not auto, never, or a number from 2 to 6" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("options", "times"),
-    [
-        ({"pack": "never", "prompt_cache": "off"}, 1),
-        ({"pack": "never"}, 4),
-        ({"pack": "auto"}, 6),
-        ({"pack": "auto", "mode": "offline"}, 1),
-    ],
-)
-async def test_calls_stay_busy_while_others_wait_for_company_or_for_a_front(
-    options: dict[str, Any], times: int, tmp_path: Path
-):
-    """Whoever waits for another call about the same response takes no place away from one that could leave."""
-    config = RunConfig(home=tmp_path, concurrency=8, **options)
-
-    services = await open_services(config, run="run", deadline=None)
-    await services.aclose()
-
-    assert services.open_at_once("judge") == 8 * times
