@@ -754,6 +754,26 @@ def test_what_a_plain_judge_cannot_be_is_refused(judge: str, found: str, tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("second", "is_told", "why"),
+    [
+        ("models: [one:small, two:large]", True, "the first of its models had spoken already"),
+        ("models: [one:small], votes: 3", True, "the first vote is the same answer"),
+        ("panel: [one:small, two:large]", True, "a member had spoken already"),
+        (
+            "models: [two:large, one:small]",
+            False,
+            "a stand-in may be the same: it is asked in an outage only",
+        ),
+    ],
+)
+def test_a_judge_that_is_asked_the_same_again_is_told(tmp_path: Path, second: str, is_told: bool, why: str):
+    """Its answer is kept, so a stage that asks it once more confirms nothing."""
+    suite = suite_with(tmp_path, f"  chain: [{{models: [one:small], confirm: fail}}, {{{second}}}]")
+
+    assert any("same-judge" in str(warning) for warning in suite.warnings) is is_told, why
+
+
+@pytest.mark.parametrize(
     ("options", "found"),
     [
         ({"judges": ("openai-decisions:gpt-6-luna",)}, "band"),

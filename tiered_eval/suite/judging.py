@@ -93,6 +93,7 @@ def _chain(given: object, scope: Scope, line: int | None) -> tuple[JudgeStage, .
         scope.report(_rule(fault), fault.message, fault.fix, field=field, line=line)
     for number, stage in enumerate(stages, start=1):
         _warn_of_family(stage, number, scope, line)
+    _warn_of_repeats(stages, scope, line)
     return stages
 
 
@@ -139,6 +140,25 @@ def _warn_of_family(stage: JudgeStage, number: int, scope: Scope, line: int | No
             line=line,
             severity="warning",
         )
+
+
+def _warn_of_repeats(stages: tuple[JudgeStage, ...], scope: Scope, line: int | None) -> None:
+    """The same model has the same answer to the same question, which is kept: asking on settles nothing."""
+    heard: dict[str, int] = {}
+    for number, stage in enumerate(stages, start=1):
+        first = stage.panel or stage.models[:1]
+        for model in first:
+            if model in heard:
+                scope.report(
+                    "same-judge",
+                    f"stage {number} asks {model}, whose answer stage {heard[model]} had already",
+                    "take another model, or remove one of the stages",
+                    field=f"judge.chain.{number}",
+                    line=line,
+                    severity="warning",
+                )
+        for model in first:
+            heard.setdefault(model, number)
 
 
 def _pack(given: Mapping[str, Any], scope: Scope) -> Literal["auto", "never"] | int | None:
