@@ -15,6 +15,8 @@ def polite(response, *, any_of: list = ("please", "thank you")):
 def short_sentences(response, *, most: int = 20):
     """No sentence is longer than `most` words; the share that is not is the score."""
     lengths = [len(sentence.split()) for sentence in re.split(r"[.!?]+\s*", response) if sentence]
+    if not lengths:
+        return {"pass": False, "reason": "there is no sentence"}
     share = sum(length <= most for length in lengths) / len(lengths)
     return {"score": share, "reason": f"the longest has {max(lengths)} words", "metrics": {"brevity": share}}
 
