@@ -58,6 +58,49 @@ def test_nothing_certified_is_said(tmp_path: Path, capsys: pytest.CaptureFixture
     assert not load_certificate(out).is_certified
 
 
+def test_few_labels_hear_how_many_more_would_help(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Multiples of a few are a few: the forecast looks as far as labels are worth having, before it asks for any."""
+    run(written(tmp_path, 40), *JUDGES)
+
+    printed = capsys.readouterr().out
+    assert "expected of 40 labels: nothing certified" in printed
+    assert re.search(r"with (460|960) more: about \d+% decided early", printed)
+    assert "the scores are the limit" not in printed
+    assert "next: label more" in printed
+
+
+def test_next_to_no_labels_are_told_how_many_to_make(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Nothing can be reckoned from one label, and that is said."""
+    code, _ = run(written(tmp_path, 1), *JUDGES)
+
+    assert code == 0
+    assert "too few labels to say what can be expected: label 250" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--out", "--plot"])
+@pytest.mark.parametrize(("place", "said"), [("file/c.json", "cannot use"), ("folder", "is a directory")])
+def test_a_place_that_cannot_be_written_is_found_first(
+    option: str, place: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Before anything is scored or bought, and not with a traceback at the end."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+
+    code, _ = run(written(tmp_path), *JUDGES, option, str(tmp_path / place))
+
+    captured = capsys.readouterr()
+    assert (code, captured.out) == (2, "")
+    assert said in captured.err
+
+
+def test_the_folder_of_a_certificate_is_made(tmp_path: Path):
+    """A folder that is not there yet is no error."""
+    out = tmp_path / "certificates" / "atlas.json"
+
+    assert run(written(tmp_path), *JUDGES, "--out", str(out))[0] == 0
+    assert load_certificate(out).is_certified
+
+
 def test_scores_that_a_run_cannot_make_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """A certificate that every run would find void is told as such when it is written."""
     run(written(tmp_path), *JUDGES)

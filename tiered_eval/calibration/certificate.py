@@ -120,8 +120,16 @@ class Certificate:
 
 
 def save_certificate(certificate: Certificate, path: Path) -> None:
-    """Write it as JSON; the same certificate is the same bytes."""
-    path.write_text(json.dumps(_as_json(certificate), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    """Write it as JSON; the same certificate is the same bytes.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    text = json.dumps(_as_json(certificate), indent=1, sort_keys=True) + "\n"
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write the certificate {path}: {error.strerror or error}") from error
 
 
 def load_certificate(path: Path) -> Certificate:

@@ -47,9 +47,11 @@ def certificate_lines(certificate: Certificate) -> Iterator[str]:
             yield f"  expected cost: {grant.cost:.0%} of sending everything to the top tier"
         elif not grant.steps:
             yield "  no threshold had a chance with so few labels, or with scores that say so little"
+            yield "  next: label more, as far as the forecast says that it helps, or promise less with a larger alpha"
         else:
             step = grant.steps[0]
             yield f"  the first threshold failed: {step.errors} of {step.n} early verdicts were wrong"
+            yield "  next: look whether the labels are right; if they are, promise less with a larger alpha, or let the judge decide"
     design = (
         "a shipped design" if certificate.design_source not in ("human", "top_judge") else "labels of its own"
     )
@@ -59,13 +61,18 @@ def certificate_lines(certificate: Certificate) -> Iterator[str]:
 def forecast_lines(found: Sequence[Forecast]) -> Iterator[str]:
     """What these labels, and more of them, can be expected to bring; the first forecast is of what is there."""
     if not found:
+        yield (
+            "too few labels to say what can be expected: label 250, or 500 where no shipped design knows their kinds and scores"
+        )
         return
     now, *more = found
     yield f"expected of {now.labels:,} labels: {_expected(now)}"
-    helpful = [one for one in more if one.share >= now.share + WORTH_ASKING]
-    for one in helpful:
-        yield f"with {one.labels - now.labels:,} more: {_expected(one)}"
-    if not helpful:
+    shown = now
+    for one in more:
+        if one.share >= shown.share + WORTH_ASKING:
+            yield f"with {one.labels - now.labels:,} more: {_expected(one)}"
+            shown = one
+    if shown is now:
         yield "more labels would hardly decide more: the scores are the limit"
 
 

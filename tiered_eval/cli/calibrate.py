@@ -25,6 +25,7 @@ __all__ = ["calibrate"]
 _FILE = click.Path(path_type=Path, dir_okay=False)
 DEFAULT_ALPHA = 0.05
 _MORE = (1.5, 2.0, 4.0)
+_WORTH_HAVING = (250, 500, 1000)
 """Times the labels that are there: for how many a forecast is made."""
 
 
@@ -166,6 +167,8 @@ def calibrate(
     promise = _promise_from(proxy=proxy, **promised)
     _check(promise.relative, top, proxy=proxy, judge=judge, early_judges=early_judges, costs=costs)
     rows = read_labels(labels, top=top, may_lack_label=bool(judge))
+    if not forecast_only:
+        _check_places(out, plot)
     home = home or labels.parent / ".tiered_eval"
     scoring = _Scoring(judge, early_judges, max_cost, price, prices, embedder, home)
     labelled, embedder_id = asyncio.run(scoring.scored(rows))
@@ -173,8 +176,8 @@ def calibrate(
     if proxy:
         found = [replace(label, met=label.top) for label in found if label.top is not None]
     tiers = _tiers(found, top, costs)
-    sizes = [round(len(found) * times) for times in (1.0, *_MORE)]
-    for line in forecast_lines(forecast(found, tiers, promise, sizes, shipped=_shipped(found, tiers))):
+    expected = forecast(found, tiers, promise, _sizes(len(found)), shipped=_shipped(found, tiers))
+    for line in forecast_lines(expected):
         say(line)
     if not forecast_only:
         fingerprints = _fingerprints(tiers, embedder_id, early_judges)
@@ -198,6 +201,25 @@ def _promise_from(*, alpha: float | None, relative: float | None, proxy: bool, *
         label_source="top_judge" if proxy else "human",
         **others,
     )
+
+
+def _check_places(*places: Path | None) -> None:
+    """See to it that files can be written there: now, not when labels are bought.
+
+    Raises:
+        ConfigError: they cannot.
+    """
+    from tiered_eval.reports.files import writable_folder
+
+    for place in places:
+        if place is not None:
+            writable_folder(place.parent)
+
+
+def _sizes(labels: int) -> list[int]:
+    """Numbers of labels to forecast for: those that are there, and more. Few are no measure of how many more would help."""
+    more = {round(labels * times) for times in _MORE} | set(_WORTH_HAVING)
+    return [labels, *sorted(size for size in more if size > labels)]
 
 
 def _certify(
@@ -297,13 +319,18 @@ class _Scoring:
         embedder: str,
         home: Path,
     ) -> None:
+        from tiered_eval.calibration.collecting import score_stage
         from tiered_eval.config import RunConfig
+        from tiered_eval.records import JudgeStage
 
         self._judge = tuple(judge)
         self._early_judges = tuple(early_judges)
         self._config = RunConfig(
             # All of them, so that each is checked and priced before the first call.
-            judges=(*self._judge, *self._early_judges),
+            chain=(
+                *map(score_stage, self._early_judges),
+                *([JudgeStage(models=self._judge)] if self._judge else []),
+            ),
             embedder=embedder,
             max_cost_usd=max_cost,
             home=home,
