@@ -334,6 +334,8 @@ TAKEN: list[tuple[str, str | None, bool, str]] = [
     (">>> def f():\n...     return 1", None, True, "a session of the interpreter"),
     ("Use ```print(1)``` for that.", None, False, "code within a line"),
     ("```print(1)```\n```python\nx = 1\n```", "x = 1\n", False, "which is no fence that stays open"),
+    ("```python3.11\nx = 1\n```", "x = 1\n", False, "a version"),
+    ("```pythonx\nx = 1\n```", None, False, "which is no part of another name"),
     ("```python\nx = '\x0c\u2028'\n```", "x = '\x0c\u2028'\n", False, "what only some take for line ends"),
 ]
 

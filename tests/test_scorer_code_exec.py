@@ -661,6 +661,7 @@ def test_wrong_tests_are_refused_when_the_suite_is_loaded(tmp_path: Path):
         "code-exec: {function: f, cases: [{args: [1]}]}",
         "code-exec: {language: cobol, cases: [{stdout: '1'}]}",
         "code-exec: {cases: [{stdout: '1'}], pass_at: 0}",
+        "code-exec: {language: ../x, command: sh, cases: [{stdout: '1'}]}",
         "code-exec: {language: javascript, function: f, cases: [{expected: 1}]}",
     ]
     lines = "".join(f"      - {entry}\n" for entry in entries)
@@ -669,7 +670,7 @@ def test_wrong_tests_are_refused_when_the_suite_is_loaded(tmp_path: Path):
     with pytest.raises(SuiteError) as refused:
         load_suite(tmp_path)
 
-    assert [problem.line for problem in refused.value.problems] == [5, 6, 7, 8, 9, 10]
+    assert [problem.line for problem in refused.value.problems] == [5, 6, 7, 8, 9, 10, 11]
 
 
 SUITE = """

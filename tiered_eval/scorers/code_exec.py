@@ -9,6 +9,7 @@ It costs processor time and no money: tier ``exact``, with a queue of its own as
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -147,6 +148,8 @@ def _command(form: Form, options: Mapping[str, Any]) -> tuple[str, ...]:
         ConfigError: the author must say how, or cannot have tests of this form.
     """
     language, given = _language(options), options.get("command")
+    if not re.fullmatch(r"[\w+#.-]+", language):  # it becomes the end of a file's name
+        raise ConfigError(f"{language!r} is no name of a language")
     if given is not None:
         command = (given,) if isinstance(given, str) else tuple(map(str, given))
         return command if any("{file}" in part for part in command) else (*command, "{file}")

@@ -26,17 +26,16 @@ _MOST_PARSED = 200_000
 _MOST_ENDS = 50
 """Places where code among prose may end, tried from the last on."""
 _NAMES = {
-    "python": ("python", "py", "python3", "py3"),
-    "javascript": ("javascript", "js", "node"),
-    "typescript": ("typescript", "ts"),
-    "bash": ("bash", "sh", "shell"),
-    "c": ("c",),
-    "cpp": ("cpp", "c++", "cc"),
-    "ruby": ("ruby", "rb"),
-    "go": ("go", "golang"),
-    "rust": ("rust", "rs"),
+    "python": ("py", "ipython"),
+    "javascript": ("js", "node"),
+    "typescript": ("ts",),
+    "bash": ("sh", "shell"),
+    "cpp": ("c++", "cc"),
+    "ruby": ("rb",),
+    "go": ("golang",),
+    "rust": ("rs",),
 }
-"""What blocks of a language are called."""
+"""What blocks of a language are called, beside its name; a version behind it does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +51,9 @@ def take_code(text: str, language: str, blocks: str) -> Taken:
     """The code of ``text``: of its ``first``, its ``last`` or ``all`` of its blocks."""
     text = text.replace("\r\n", "\n")
     found = list(_blocks(text.split("\n")))
-    names = _NAMES.get(language, (language,))
-    of_language = [code for tag, code in found if tag in names] or [code for tag, code in found if not tag]
+    names = {*_NAMES.get(language, ()), language}
+    of_language = [code for tag, code in found if {tag, tag.rstrip("0123456789.")} & names]
+    of_language = of_language or [code for tag, code in found if not tag]
     of_language = [code for code in of_language if code.strip()]
     if not found:
         return _whole(text, language)
