@@ -15,7 +15,7 @@ from tiered_eval.importers.outcome import Unsupported
 from tiered_eval.suite.source import plain, text_of
 from tiered_eval.text.paths import find_at, parse_path
 
-__all__ = ["filled", "filled_in", "has_template"]
+__all__ = ["filled", "filled_in"]
 
 _TEMPLATE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _PATH = re.compile(r"[^\W\d][\w-]*(?:\.[^\W\d][\w-]*|\[\d{1,6}\])*")
@@ -47,11 +47,6 @@ def filled_in(value: Any, variables: Mapping[str, Any]) -> Any:
     if isinstance(value, str) and ("{{" in value or "{%" in value or "{#" in value):
         return filled(value, variables)
     return value
-
-
-def has_template(value: object) -> bool:
-    """Does a text wait for variables?"""
-    return isinstance(value, str) and "{{" in value
 
 
 def _value(path: str, variables: Mapping[str, Any]) -> str:

@@ -45,7 +45,7 @@ def read_judging(raw: Mapping[str, Any], scope: Scope) -> Judging:
     line = line_of(raw, "judge", scope.line)
     if not isinstance(given, Mapping):
         return Judging(judges=_models(given, scope, line))
-    _report_unknown(given, _NAMES, scope, "judge", line)
+    scope.report_unknown(given, _NAMES, "judge", line=line)
     found = Judging(pack=_pack(given, scope), batch=_batch(given, scope))
     if "chain" in given:
         if "models" in given:
@@ -109,7 +109,7 @@ def _stage(entry: object, number: int, scope: Scope, line: int | None) -> JudgeS
             "not-a-mapping", "a stage is no mapping", "write {models: [...]}", field=place, line=line
         )
         return JudgeStage()
-    _report_unknown(entry, _STAGE_NAMES, scope, place, line)
+    scope.report_unknown(entry, _STAGE_NAMES, place, line=line)
     read: dict[str, Any] = {}
     for name, parse in (
         ("models", parse_texts),
@@ -196,18 +196,3 @@ def _batch(given: Mapping[str, Any], scope: Scope) -> Literal["auto", "never", "
         )
         return None
     return cast(Literal["auto", "never", "always"], word)
-
-
-def _report_unknown(
-    given: Mapping[str, Any], known: tuple[str, ...], scope: Scope, place: str, line: int | None
-) -> None:
-    for key in given:
-        if key not in known:
-            meant = scope.nearest(key, known)
-            scope.report(
-                "unknown-field",
-                f'{place} has no field "{key}"',
-                f"did you mean {meant}?" if meant else f"use one of {', '.join(known)}",
-                field=f"{place}.{key}",
-                line=line_of(given, key, line),
-            )

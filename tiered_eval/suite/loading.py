@@ -3,7 +3,7 @@
 The one idea: everything is checked before a Suite exists, so that nothing is spent on one that is wrong.
 Large files are read once for that, without being held, and again each time the cases are asked for.
 
-Route: ``load_suite`` -> :class:`Plan` -> records -> ``CaseReader`` -> lint -> ``Suite``.
+Route: ``load_suite`` -> :class:`Contents` -> records -> ``CaseReader`` -> lint -> ``Suite``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tiered_eval.lint import lint_case
 from tiered_eval.records import Case, Suite
 from tiered_eval.suite.cases import CaseReader
 from tiered_eval.suite.code import SuiteCode
+from tiered_eval.suite.contents import Contents, open_contents, outside
 from tiered_eval.suite.csv_reader import RowReader
 from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.files import is_inside
@@ -25,7 +26,6 @@ from tiered_eval.suite.hooks import HookReader
 from tiered_eval.suite.join import ResponseFile
 from tiered_eval.suite.options import BadValue, parse_text
 from tiered_eval.suite.own_scorers import OwnCatalogue, own_catalogue
-from tiered_eval.suite.plans import Plan, open_plan, outside
 from tiered_eval.suite.problems import Problems, Unreadable
 from tiered_eval.suite.python_reader import call_python, is_python_name
 from tiered_eval.suite.records import Record
@@ -67,31 +67,31 @@ def load_suite(
     """
     problems = Problems()
     try:
-        plan = open_plan(path, allow_outside=allow_outside, allow_code=allow_code)
+        contents = open_contents(path, allow_outside=allow_outside, allow_code=allow_code)
     except Unreadable as fault:
         problems.note_unreadable(fault.file or str(path), fault)
         raise SuiteError(problems.errors) from fault.__cause__
-    scope = Scope(plan.file, problems)
-    scope.line = plan.header_line
-    _report_repeats(scope, plan.repeats)
-    code = SuiteCode(plan.folder, allow_code=allow_code, allow_outside=allow_outside)
+    scope = Scope(contents.file, problems)
+    scope.line = contents.header_line
+    _report_repeats(scope, contents.repeats)
+    code = SuiteCode(contents.folder, allow_code=allow_code, allow_outside=allow_outside)
     known = own_catalogue(code, scorers, base=catalogue)
     hooks = HookReader(code)
-    settings = read_settings(plan.header, scope)
-    defaults = read_defaults(plan.header, known, hooks, scope)
-    own_name = _own_name(plan, scope)
-    source = _responses(plan, responses, scope, allow_outside=allow_outside, allow_code=allow_code)
+    settings = read_settings(contents.header, scope, allow_code=allow_code)
+    defaults = read_defaults(contents.header, known, hooks, scope)
+    own_name = _own_name(contents, scope)
+    source = _responses(contents, responses, scope, allow_outside=allow_outside, allow_code=allow_code)
     expectations = ExpectationReader(known, allow_code=allow_code, hooks=hooks)
     expectations.defaults = defaults
-    expectations.common_hooks = hooks.read(plan.header, {}, scope)
-    reading = _Reading(plan, expectations, source)
+    expectations.common_hooks = hooks.read(contents.header, {}, scope)
+    reading = _Reading(contents, expectations, source)
     kept, case_count, expectation_count = _check_cases(reading, scope)
     problems.raise_if_any()
     return Suite(
-        name=name or own_name or plan.default_name,
-        cases=_StreamedCases(reading) if plan.is_stream else kept,
+        name=name or own_name or contents.default_name,
+        cases=_StreamedCases(reading) if contents.is_stream else kept,
         settings=settings,
-        path=plan.path,
+        path=contents.path,
         case_count=case_count,
         expectation_count=expectation_count,
         warnings=problems.warning_texts(),
@@ -102,7 +102,7 @@ def load_suite(
 
 def _check_cases(reading: _Reading, scope: Scope) -> tuple[tuple[Case, ...], int, int]:
     """Read every case once: the cases, unless they are streamed, and the counts of cases and expectations."""
-    problems, plan = scope.problems, reading.plan
+    problems, contents = scope.problems, reading.contents
     kept: list[Case] = []
     case_count = expectation_count = 0
     for case in reading.cases(problems, check_ids=True):
@@ -110,7 +110,7 @@ def _check_cases(reading: _Reading, scope: Scope) -> tuple[tuple[Case, ...], int
         expectation_count += len(case.expectations)
         for problem in lint_case(case):
             problems.note(problem)
-        if not plan.is_stream:
+        if not contents.is_stream:
             kept.append(case)
     if reading.responses is not None:
         reading.responses.report_unused()
@@ -124,38 +124,38 @@ def _check_cases(reading: _Reading, scope: Scope) -> tuple[tuple[Case, ...], int
     return tuple(kept), case_count, expectation_count
 
 
-def _own_name(plan: Plan, scope: Scope) -> str | None:
-    raw = plan.header.get("name")
-    if plan.is_stream and "cases" in plan.header:
+def _own_name(contents: Contents, scope: Scope) -> str | None:
+    raw = contents.header.get("name")
+    if contents.is_stream and "cases" in contents.header:
         scope.report("bad-suite", "cases in the header", "write them below it, one a line", field="cases")
     if raw is None:
         return None
     try:
         return parse_text(raw)
     except BadValue as fault:
-        scope.report_bad(fault, field="name", line=line_of(plan.header, "name", scope.line))
+        scope.report_bad(fault, field="name", line=line_of(contents.header, "name", scope.line))
         return None
 
 
 def _responses(
-    plan: Plan, given: str | Path | None, scope: Scope, *, allow_outside: bool, allow_code: bool
+    contents: Contents, given: str | Path | None, scope: Scope, *, allow_outside: bool, allow_code: bool
 ) -> ResponseFile | None:
     """The responses that were given, in a file or by a Python function, or the file that the suite names."""
     if isinstance(given, str) and is_python_name(given) and not Path(given).exists():
         return _python_responses(given, scope, allow_code=allow_code)
     if given is not None:  # whoever chose it may read it, wherever it lies
         return ResponseFile(str(given), scope.problems, path=Path(given))
-    named = plan.header.get("responses")
+    named = contents.header.get("responses")
     if named is None:
         return None
     try:
-        path = plan.folder / parse_text(named)
+        path = contents.folder / parse_text(named)
     except BadValue as fault:
-        scope.report_bad(fault, field="responses", line=line_of(plan.header, "responses", scope.line))
+        scope.report_bad(fault, field="responses", line=line_of(contents.header, "responses", scope.line))
         return None
-    if not allow_outside and not is_inside(path, plan.folder):
+    if not allow_outside and not is_inside(path, contents.folder):
         refused = outside(path, "the responses file")
-        line = line_of(plan.header, "responses", None)
+        line = line_of(contents.header, "responses", None)
         scope.report(refused.rule, refused.message, refused.fix, field="responses", line=line)
         return ResponseFile(str(path), scope.problems)
     return ResponseFile(str(path), scope.problems, path=path)
@@ -171,30 +171,30 @@ def _python_responses(name: str, scope: Scope, *, allow_code: bool) -> ResponseF
 
 
 class _Reading:
-    """Turns the records of a plan into cases, as often as it is asked."""
+    """Turns the records of a suite into cases, as often as it is asked."""
 
     def __init__(
         self,
-        plan: Plan,
+        contents: Contents,
         expectations: ExpectationReader,
         responses: ResponseFile | None,
     ) -> None:
-        self.plan = plan
-        self.stamp = _stamp(plan, responses)
+        self.contents = contents
+        self.stamp = _stamp(contents, responses)
         self.responses = responses
-        common = compared_entries(plan.header)
+        common = compared_entries(contents.header)
         self.reader = CaseReader(expectations, responses=responses, common=common)
 
     def cases(self, problems: Problems, *, check_ids: bool) -> Iterator[Case]:
         """The cases that are right; what is wrong goes to ``problems``."""
-        scope = Scope(self.plan.file, problems)
+        scope = Scope(self.contents.file, problems)
         seen = SeenIds()
         rows = RowReader(lambda heading, meant: _report_heading(scope, heading, meant))
         try:
-            for number, record in enumerate(self.plan.records(), start=1):
+            for number, record in enumerate(self.contents.records(), start=1):
                 scope.line = record.line
                 raw = record.raw
-                if self.plan.is_csv and (raw := _case_in_row(rows, record, scope)) is None:
+                if self.contents.is_csv and (raw := _case_in_row(rows, record, scope)) is None:
                     continue
                 case = self.reader.read(raw, scope, number=number)
                 if record.repeats:
@@ -209,7 +209,7 @@ class _Reading:
                 if case is not None:
                     yield case
         except Unreadable as fault:
-            problems.note_unreadable(self.plan.file, fault)
+            problems.note_unreadable(self.contents.file, fault)
 
 
 class _StreamedCases:
@@ -229,11 +229,11 @@ class _StreamedCases:
         problems.raise_if_any()
 
     def _check_unchanged(self) -> None:
-        if _stamp(self._reading.plan, self._reading.responses) == self._reading.stamp:
+        if _stamp(self._reading.contents, self._reading.responses) == self._reading.stamp:
             return
         problems = Problems()
         problems.add(
-            file=self._reading.plan.file,
+            file=self._reading.contents.file,
             line=None,
             rule="file-changed",
             message="the file changed after it was checked",
@@ -247,11 +247,11 @@ def _digests(catalogue: OwnCatalogue, hooks: HookReader) -> Mapping[str, str]:
     return {**catalogue.digests, **{hook.name: hook.digest for hook in hooks.found}}
 
 
-def _stamp(plan: Plan, responses: ResponseFile | None) -> object:
+def _stamp(contents: Contents, responses: ResponseFile | None) -> object:
     """What tells whether a streamed file was changed since; None for what is held."""
-    if plan.path is None or not plan.is_stream:
+    if contents.path is None or not contents.is_stream:
         return None
-    paths = [plan.path]
+    paths = [contents.path]
     if responses is not None and responses.path is not None:
         paths.append(responses.path)
     try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from tiered_eval.catalogue import nearest
 from tiered_eval.suite.options import BadValue
 from tiered_eval.suite.problems import KEPT_ERRORS, Problems
+from tiered_eval.suite.source import line_of
 
 __all__ = ["Scope"]
 
@@ -52,3 +54,18 @@ class Scope:
     def report_bad(self, fault: BadValue, *, field: str, line: int | None = None) -> None:
         """Note a value that cannot be used."""
         self.report(fault.rule, fault.message, fault.fix, field=field, line=line)
+
+    def report_unknown(
+        self, given: Mapping[str, Any], known: tuple[str, ...], place: str, *, line: int | None
+    ) -> None:
+        """Note the fields that ``place`` does not have, and what was probably meant; ``line`` is where it stands."""
+        for name in given:
+            if name not in known:
+                meant = self.nearest(name, known)
+                self.report(
+                    "unknown-field",
+                    f'{place} has no field "{name}"',
+                    f"did you mean {meant}?" if meant else f"use one of {', '.join(known)}",
+                    field=f"{place}.{name}",
+                    line=line_of(given, name, line),
+                )

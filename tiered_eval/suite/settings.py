@@ -51,11 +51,16 @@ SUITE_NAMES = (
 _PRICE_NAMES = ("input", "output", "cached_input", "cache_write")
 _CAP_NAMES: Mapping[str, CapPeriod] = {"usd_per_day": "day", "usd_per_month": "month", "usd_in_all": "ever"}
 _DEFAULT_NAMES = ("weight", "dimension", "tags", "scorer", "escalate", *HOOK_STAGES)
+RUNS_CODE = frozenset({"python", "sentence-transformers"})
+"""Prefixes of embedders that import what is named behind them: a function, or the Python files beside a model's weights."""
 LONGEST_RUN_S = 30 * 24 * 3600.0
 
 
-def read_settings(raw: Mapping[str, Any], scope: Scope) -> SuiteSettings:
-    """The settings of a suite; what is wrong is reported to ``scope``."""
+def read_settings(raw: Mapping[str, Any], scope: Scope, *, allow_code: bool = False) -> SuiteSettings:
+    """The settings of a suite; what is wrong is reported to ``scope``.
+
+    An embedder that runs code, as ``python:subprocess:run`` would, is code of the suite like any other.
+    """
     for name in raw:
         if name not in SUITE_NAMES:
             meant = scope.nearest(name, SUITE_NAMES)
@@ -77,7 +82,7 @@ def read_settings(raw: Mapping[str, Any], scope: Scope) -> SuiteSettings:
         chain=judging.chain,
         pack=judging.pack,
         batch=judging.batch,
-        embedder=_text(raw, "embedder", scope),
+        embedder=_embedder(raw, scope, allow_code=allow_code),
         gate=_gate(raw, scope),
         prices=_prices(raw, scope),
         scorecard=read_scorecard(raw, scope),
@@ -92,6 +97,21 @@ def _text(raw: Mapping[str, Any], name: str, scope: Scope) -> str | None:
     except BadValue as fault:
         scope.report_bad(fault, field=name, line=line_of(raw, name, scope.line))
         return None
+
+
+def _embedder(raw: Mapping[str, Any], scope: Scope, *, allow_code: bool) -> str | None:
+    name = _text(raw, "embedder", scope)
+    if name is None or allow_code or name.partition(":")[0].strip().casefold() not in RUNS_CODE:
+        return name
+    scope.report(
+        "code-not-allowed",
+        f'the embedder "{name}" runs code that the suite names, and that is not run unless you allow it',
+        "name it yourself with --embedder, or pass --allow-code (allow_code=True) if you trust the suite; never for a "
+        "stranger's pull request, whose code would run with your keys",
+        field="embedder",
+        line=line_of(raw, "embedder", scope.line),
+    )
+    return None
 
 
 def _gate(raw: Mapping[str, Any], scope: Scope) -> str | None:
@@ -121,16 +141,7 @@ def _mapping(raw: Mapping[str, Any], name: str, known: tuple[str, ...], scope: S
             line=line_of(raw, name, scope.line),
         )
         return {}
-    for key in given:
-        if key not in known:
-            meant = scope.nearest(key, known)
-            scope.report(
-                "unknown-field",
-                f'{name} has no field "{key}"',
-                f"did you mean {meant}?" if meant else f"use one of {', '.join(known)}",
-                field=f"{name}.{key}",
-                line=line_of(given, key, scope.line),
-            )
+    scope.report_unknown(given, known, name, line=scope.line)
     return given
 
 

@@ -19,13 +19,13 @@ from tiered_eval.suite.python_reader import is_python_name, read_python
 from tiered_eval.suite.records import Record, find_format, read_csv, read_document, read_json_lines
 from tiered_eval.suite.source import LocatedList, line_of
 
-__all__ = ["Plan", "open_plan", "outside"]
+__all__ = ["Contents", "open_contents", "outside"]
 
 FILES_IN_FOLDER = ("suite.yaml", "suite.yml", "suite.json", "suite.jsonl", "suite.csv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Contents:
     """What there is to read, before the first case."""
 
     file: str
@@ -45,7 +45,7 @@ class Plan:
     is_csv: bool = False
 
 
-def open_plan(path: str | Path, *, allow_outside: bool, allow_code: bool) -> Plan:
+def open_contents(path: str | Path, *, allow_outside: bool, allow_code: bool) -> Contents:
     """The records and the settings of a suite, not yet checked.
 
     Raises:
@@ -112,9 +112,9 @@ def _name_of(path: Path) -> str:
     return path.parent.resolve().name if path.stem == "suite" else path.stem
 
 
-def _python(name: str, *, allow_code: bool) -> Plan:
+def _python(name: str, *, allow_code: bool) -> Contents:
     entries = [Record(entry, None) for entry in read_python(name, allow_code=allow_code)]
-    return Plan(
+    return Contents(
         file=name,
         path=None,
         folder=Path.cwd(),
@@ -124,7 +124,7 @@ def _python(name: str, *, allow_code: bool) -> Plan:
     )
 
 
-def _document(path: Path) -> Plan:
+def _document(path: Path) -> Contents:
     document = read_document(path)
     value = document.value
     entries: Any = value
@@ -147,7 +147,7 @@ def _document(path: Path) -> Plan:
         )
     records = list(document.records(entries))
     inside = {repeat for record in records for repeat in record.repeats}
-    return Plan(
+    return Contents(
         file=str(path),
         path=path,
         folder=path.parent,
@@ -159,8 +159,8 @@ def _document(path: Path) -> Plan:
     )
 
 
-def _table(path: Path) -> Plan:
-    return Plan(
+def _table(path: Path) -> Contents:
+    return Contents(
         file=str(path),
         path=path,
         folder=path.parent,
@@ -172,11 +172,11 @@ def _table(path: Path) -> Plan:
     )
 
 
-def _lines(path: Path) -> Plan:
+def _lines(path: Path) -> Contents:
     """JSON Lines, the first of which may be the header: ``{"suite": {...}}``."""
     first = next(read_json_lines(path), None)
     header = first.raw["suite"] if first is not None and _is_header(first.raw) else None
-    return Plan(
+    return Contents(
         file=str(path),
         path=path,
         folder=path.parent,
