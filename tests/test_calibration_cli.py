@@ -74,7 +74,31 @@ def test_next_to_no_labels_are_told_how_many_to_make(tmp_path: Path, capsys: pyt
     code, _ = run(written(tmp_path, 1), *JUDGES)
 
     assert code == 0
-    assert "too few labels to say what can be expected: label 250" in capsys.readouterr().out
+    assert "too few labels to say what more would bring: label 250" in capsys.readouterr().out
+
+
+def test_a_few_labels_are_not_told_that_their_scores_are_the_limit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Twenty texts plan with three, from which nothing follows, and least of all that labelling is in vain."""
+    path = tmp_path / "labels.jsonl"
+    rows = [
+        {
+            "id": f"a{n}",
+            "kind": "must-contain",
+            "human": n % 2 == 0,
+            "response": f"Gate {n} is {'shut' if n % 2 else 'open'} today.",
+            "expected": f"gate {n} is open",
+        }
+        for n in range(20)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    run(path, "--forecast-only")
+
+    printed = capsys.readouterr().out
+    assert "the scores are the limit" not in printed
+    assert "label 250" in printed
 
 
 @pytest.mark.parametrize("option", ["--out", "--plot"])

@@ -16,6 +16,9 @@ __all__ = ["certificate_lines", "certified_line", "forecast_lines"]
 
 WORTH_ASKING = 0.02
 """More labels are recommended where they are expected to decide so much more."""
+_ENOUGH = 250
+"""Labels from which on a forecast can tell scores that say little from labels that are few."""
+_TOO_FEW = "too few labels to say what more would bring: label 250, or 500 where no shipped design knows their kinds and scores"
 
 
 def certified_line(certificate: Certificate, grant: Grant) -> str:
@@ -61,9 +64,7 @@ def certificate_lines(certificate: Certificate) -> Iterator[str]:
 def forecast_lines(found: Sequence[Forecast]) -> Iterator[str]:
     """What these labels, and more of them, can be expected to bring; the first forecast is of what is there."""
     if not found:
-        yield (
-            "too few labels to say what can be expected: label 250, or 500 where no shipped design knows their kinds and scores"
-        )
+        yield _TOO_FEW
         return
     now, *more = found
     yield f"expected of {now.labels:,} labels: {_expected(now)}"
@@ -73,7 +74,11 @@ def forecast_lines(found: Sequence[Forecast]) -> Iterator[str]:
             yield f"with {one.labels - now.labels:,} more: {_expected(one)}"
             shown = one
     if shown is now:
-        yield "more labels would hardly decide more: the scores are the limit"
+        yield (
+            _TOO_FEW
+            if now.labels < _ENOUGH
+            else "more labels would hardly decide more: the scores are the limit"
+        )
 
 
 def _expected(one: Forecast) -> str:
