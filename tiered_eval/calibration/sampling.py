@@ -35,7 +35,6 @@ __all__ = [
     "plan_cases",
     "plan_from_audits",
     "plan_sample",
-    "sampled_line",
 ]
 
 Mode: TypeAlias = Literal["estimate", "decide"]
@@ -407,22 +406,3 @@ def plan_cases(frame: Sequence[Framed], *, known: Mapping[str, float] | None = N
         turn = CaseTurn(case=case, ids=tuple(one.id for one in ones))
         worth.append((-min(passing, 1.0 - passing) / calls, case, turn))
     return tuple(turn for *_, turn in sorted(worth, key=lambda entry: entry[:2]))
-
-
-def sampled_line(figure: SampledFigure) -> str:
-    """The score as it is shown, with how much of the suite it rests on."""
-    how = (
-        "all judged"
-        if figure.judged == figure.total
-        else f"sampled {figure.judged:,} of {figure.total:,} expectations"
-    )
-    if figure.estimate is None:
-        return f"no estimate ({how}: too few calls to say anything; raise --max-cost or --max-time)"
-    line = (
-        f"{figure.estimate:.3f}   this suite, judged in full: {figure.low:.3f} to {figure.high:.3f} (95 %)   "
-        f"cases like these: {figure.like_low:.3f} to {figure.like_high:.3f}   {how}"
-    )
-    if not figure.open:
-        return line
-    calls = "1 call" if figure.open == 1 else f"{figure.open:,} calls"
-    return f"{line}, {calls} without an answer counted both ways"
