@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["ISOLATIONS", "MEGABYTE", "Isolation", "Limits", "Ran", "Stopped"]
+__all__ = ["MEGABYTE", "Isolation", "Limits", "Ran", "Stopped"]
 
 MEGABYTE = 1024 * 1024
 
 Isolation: TypeAlias = Literal["bubblewrap", "namespaces", "none"]
 """How a program is kept from the rest of the machine. ``none`` keeps it from nothing; it only has limits."""
-
-ISOLATIONS: tuple[Isolation, ...] = ("bubblewrap", "namespaces", "none")
 
 Stopped: TypeAlias = Literal["time", "output", "memory"]
 
