@@ -21,6 +21,9 @@ from hypothesis import strategies as st
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Case, JudgeStage, Report, Verdict
+from tiered_eval.records.codec import report_from_json, report_to_json
+from tiered_eval.reports import markdown, terminal
+from tiered_eval.reports.wording import stages_line
 from tiered_eval.runner import evaluate
 from tiered_eval.runner.recording import record
 from tiered_eval.suite import load_suite
@@ -89,6 +92,28 @@ async def test_stages_are_asked_in_turn_and_their_bill_is_the_ledgers(
     assert report.spend.settled_usd == Decimal(server.charged_pico).scaleb(-12)
     assert sum(verdict.cost_usd for verdict in verdicts(report)) == report.spend.settled_usd
     assert {line.name for line in report.spend.by_model} == {DECIDER, SMALL, LARGE}
+
+
+async def test_the_report_says_what_each_stage_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All of the bill is some stage's; one judge alone has no stages."""
+    async with vendors(monkeypatch):
+        report = await run(tmp_path)
+        alone = await run(tmp_path / "alone", (LAST,))
+    stages = report.spend.by_stage
+
+    assert [(line.name, line.calls) for line in stages] == [("stage 1", 2), ("stage 2", 2), ("stage 3", 2)]
+    assert sum(line.cost_usd for line in stages) == report.spend.settled_usd
+    assert [line.cost_usd for line in stages] == [
+        line.cost_usd
+        for model in (DECIDER, SMALL, LARGE)
+        for line in report.spend.by_model
+        if line.name == model
+    ]
+    shown = " ".join(terminal.render(report).split())
+    assert f"by stage {stages_line(stages)}" in shown
+    assert "By stage: stage 1" in "".join(markdown.render(report))
+    assert report_from_json(report_to_json(report)) == report
+    assert alone.spend.by_stage == ()
 
 
 async def test_what_a_number_settles_goes_no_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -127,7 +127,7 @@ def pack_of(questions: Sequence[PackQuestion]) -> ModelRequest:
 def _rendered(
     request: ModelRequest, judged: Mapping[str, Any], asked: Sequence[Mapping[str, Any]], max_tokens: int
 ) -> ModelRequest:
-    return render(
+    packed = render(
         PROMPT,
         judged=judged,
         asked={"questions": asked},
@@ -136,6 +136,7 @@ def _rendered(
         effort=request.effort,
         vote=request.vote,
     )
+    return replace(packed, stage=request.stage)
 
 
 def is_cheaper(questions: Sequence[PackQuestion], packed: ModelRequest, model: str) -> bool:

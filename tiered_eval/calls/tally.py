@@ -33,11 +33,12 @@ class Heading:
     tier: str
     model: str
     kind: str
+    stage: int | None = None
 
 
 def heading_of(request: ModelRequest | DecisionRequest, model: str) -> Heading:
     """What a question is counted under."""
-    return Heading(tier="judge", model=model, kind=request.kind)
+    return Heading(tier="judge", model=model, kind=request.kind, stage=request.stage)
 
 
 @dataclass(slots=True)
@@ -144,6 +145,7 @@ class CallTally:
             by_tier=self._by(lambda heading: heading.tier),
             by_model=self._by(lambda heading: heading.model),
             by_kind=self._by(lambda heading: heading.kind),
+            by_stage=self._by(lambda heading: None if heading.stage is None else f"stage {heading.stage}"),
             ledger_settled_usd=_usd(ledger_settled),
             ledger_unknown_usd=_usd(ledger_unknown),
         )
@@ -151,10 +153,13 @@ class CallTally:
     def _line(self, heading: Heading) -> _Line:
         return self._lines.setdefault(heading, _Line())
 
-    def _by(self, name_of: Callable[[Heading], str]) -> tuple[SpendLine, ...]:
+    def _by(self, name_of: Callable[[Heading], str | None]) -> tuple[SpendLine, ...]:
+        """Sums by the name of a heading; those that have none are left out."""
         sums: dict[str, _Line] = {}
         for heading, line in self._lines.items():
-            total = sums.setdefault(name_of(heading), _Line())
+            if (name := name_of(heading)) is None:
+                continue
+            total = sums.setdefault(name, _Line())
             total.calls += line.calls
             total.from_store += line.from_store
             total.cost += line.cost

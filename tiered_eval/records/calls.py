@@ -32,7 +32,7 @@ class PackedForm:
 class ModelRequest:
     """One structured question to a chat model, without the model: the chain may ask several in turn.
 
-    Everything here that can change the answer is part of the content key: all but ``kind``, ``judged_until``, ``cache``,
+    Everything here that can change the answer is part of the content key: all but ``kind``, ``stage``, ``judged_until``, ``cache``,
     ``cache_to`` and ``packed``. The nonce is not, so the same question asked again is found again.
     """
 
@@ -54,6 +54,8 @@ class ModelRequest:
     """Index of an independent sample; each has its own key."""
     kind: str = ""
     """Kind of the expectation, for the spend report; no part of the key."""
+    stage: int | None = None
+    """Of a chain of judges, from 1, for the spend report; no part of the key. None where there is no chain."""
     judged_until: int = 0
     """Characters of ``user[1]`` up to the end of what is judged: other questions about the same response begin with the
     same ones. 0 where there is no such place."""

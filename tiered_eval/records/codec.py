@@ -311,6 +311,7 @@ def _spend_from_json(data: Mapping[str, Any]) -> Spend:
         by_tier=_lines(data["by_tier"]),
         by_model=_lines(data["by_model"]),
         by_kind=_lines(data["by_kind"]),
+        by_stage=_lines(data.get("by_stage", ())),
     )
 
 

@@ -31,8 +31,8 @@ class DecisionQuestion:
 class DecisionRequest:
     """Questions about one response, without the model.
 
-    Everything here but ``kind`` can change the answers; the nonce is not here, so the same questions asked again
-    are found again.
+    Everything here but ``kind`` and ``stage`` can change the answers; the nonce is not here, so the same questions
+    asked again are found again.
     """
 
     system: str
@@ -45,6 +45,8 @@ class DecisionRequest:
     """Name and content hash of the prompt."""
     kind: str = ""
     """Kind of the expectations, for the spend report; no part of a key."""
+    stage: int | None = None
+    """Of a chain of judges, for the spend report; no part of a key."""
 
     def user_text(self, nonce: str) -> str:
         """The text as it is sent."""

@@ -130,6 +130,8 @@ def _facts(report: Report) -> Iterator[str]:
     yield f"- Spend: {_text('; '.join(wording.spend_lines(report.spend)), 600)}\n"
     if spent := wording.headings_line(report.spend.by_kind):
         yield f"- By kind: {_text(spent, 600)}\n"
+    if report.spend.by_stage:
+        yield f"- By stage: {_text(wording.stages_line(report.spend.by_stage), 600)}\n"
     yield f"- Time: {_text(wording.time_line(report), 200)}\n"
     if report.leftovers:
         yield f"- Not judged: {_text(wording.reasons_line(report.leftovers), 400)}\n"

@@ -178,6 +178,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str, str]]:
     for label, lines in (("by model", report.spend.by_model), ("by kind", report.spend.by_kind)):
         if spent := wording.headings_line(lines):
             yield (label, spent, "")
+    if report.spend.by_stage:
+        yield ("by stage", wording.stages_line(report.spend.by_stage), "")
     yield ("time", wording.time_line(report), "")
     if report.leftovers:
         yield ("not judged", wording.reasons_line(report.leftovers), "yellow")

@@ -29,6 +29,7 @@ __all__ = [
     "reasons_line",
     "share",
     "spend_lines",
+    "stages_line",
     "state_word",
     "step_words",
     "time_line",
@@ -176,6 +177,15 @@ def headings_line(lines: Sequence[SpendLine]) -> str:
         f"{one_line(line.name, 60)} {usd(line.cost_usd)} ({plural(line.calls, 'call')})"
         for line in ordered
         if line.calls or line.cost_usd
+    )
+
+
+def stages_line(lines: Sequence[SpendLine]) -> str:
+    """Money and calls of each stage of a chain of judges, in the order in which they are asked."""
+    return ", ".join(
+        f"{one_line(line.name, 60)} {usd(line.cost_usd)} ({plural(line.calls, 'call')}"
+        + (f", {line.from_store:,} from the store)" if line.from_store else ")")
+        for line in lines
     )
 
 

@@ -9,7 +9,7 @@ For a rubric the number is the probability of the levels that pass, all together
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 
 from tiered_eval.prompting import render_decision
 from tiered_eval.records import (
@@ -68,11 +68,15 @@ async def ask_by_numbers(
     subject: Subject,
     services: Services,
     *,
-    models: Sequence[str],
+    number: int | None = None,
 ) -> Outcome:
-    """What the band of ``stage`` makes of the answer. Raises what :meth:`Services.decide` does."""
-    request = decision_request(expectation, subject)
-    completed = await services.decide(request, models=models)
+    """What the band of ``stage`` makes of the answer. ``number`` is its place in a chain, for the bill.
+
+    Raises:
+        What :meth:`Services.decide` does.
+    """
+    request = replace(decision_request(expectation, subject), stage=number)
+    completed = await services.decide(request, models=stage.models)
     scale = question_of(expectation, subject).scale
     state, reason, score = _weighed(completed.parsed, stage, scale)
     if state != "unsure" and is_cut(subject) and _claims_absence(state, expectation):

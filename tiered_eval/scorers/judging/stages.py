@@ -51,13 +51,16 @@ async def ask_stage(
         CutShort: one of these, after others had answered.
     """
     if stage.is_decision:
-        return await ask_by_numbers(stage, expectation, subject, services, models=stage.models)
+        return await ask_by_numbers(stage, expectation, subject, services, number=number)
     if stage.panel:
         said = await _all(
-            [ask_in_words(expectation, subject, services, models=(model,)) for model in stage.panel]
+            [
+                ask_in_words(expectation, subject, services, models=(model,), stage=number)
+                for model in stage.panel
+            ]
         )
         return _counted(said, Ballot.of(stage, len(stage.panel)), number)
-    first = await ask_in_words(expectation, subject, services, models=stage.models)
+    first = await ask_in_words(expectation, subject, services, models=stage.models, stage=number)
     if stage.votes == 1 or not _is_near(first, stage):
         outcome = first.outcome
         return replace(outcome, state=banded(stage, outcome.state, outcome.score))
@@ -66,7 +69,10 @@ async def ask_stage(
     while more := ballot.missing(_states(votes), asked=len(votes)):
         asked = range(len(votes), len(votes) + more)
         votes += await _all(
-            [ask_in_words(expectation, subject, services, models=stage.models, vote=vote) for vote in asked]
+            [
+                ask_in_words(expectation, subject, services, models=stage.models, vote=vote, stage=number)
+                for vote in asked
+            ]
         )
     return _counted(votes, ballot, number)
 

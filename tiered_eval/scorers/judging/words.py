@@ -40,15 +40,19 @@ class Said:
 
 
 async def ask_in_words(
-    expectation: Expectation, subject: Subject, services: Services, *, models: Sequence[str], vote: int = 0
+    expectation: Expectation,
+    subject: Subject,
+    services: Services,
+    *,
+    models: Sequence[str],
+    vote: int = 0,
+    stage: int | None = None,
 ) -> Said:
-    """One answer to the expectation's question. ``vote`` counts independent answers of one model.
+    """One answer to the expectation's question. ``vote`` counts independent answers of one model; ``stage`` is for the bill.
 
     Raises what :meth:`Services.complete` does.
     """
-    request = judge_request(expectation, subject)
-    if vote:
-        request = replace(request, vote=vote)
+    request = replace(judge_request(expectation, subject), vote=vote, stage=stage)
     scale = question_of(expectation, subject).scale
     shown = "" if expectation.kind in STATEMENT_TASKS else as_json(unsaid_fields(subject) or {})
     levels = tuple(scale.levels) if scale else None
