@@ -488,6 +488,39 @@ def test_a_file_that_was_edited_is_read_anew(tmp_path: Path):
 BOMB = "raise SystemExit('this file was imported')"
 
 
+@pytest.mark.parametrize("entry", ["'twin_checks:mine'", "{python: 'twin_checks:mine'}"])
+def test_two_working_folders_may_use_the_same_module_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str
+):
+    """Python knows one module of a name, and that of the other folder would decide silently."""
+    states = []
+    for folder, answer in (("a", True), ("b", False), ("a", True)):
+        path = write(tmp_path / folder, f"[{entry}]")
+        (tmp_path / folder / "twin_checks.py").write_text(
+            "from twin_words import ANSWER\ndef mine(response, *more): return ANSWER\n"
+        )
+        (tmp_path / folder / "twin_words.py").write_text(f"ANSWER = {answer}\n")
+        monkeypatch.chdir(tmp_path / folder)
+        states.append(verdicts(path)[0].state)
+
+    assert states == ["pass", "fail", "pass"]
+
+
+def test_a_module_of_the_working_folder_that_was_edited_is_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As one of the folder `scorers/` is."""
+    path = write(tmp_path, "['edited_checks:mine']")
+    monkeypatch.chdir(tmp_path)
+    states = []
+    for number, answer in enumerate(("True", "False"), 1):
+        (tmp_path / "edited_checks.py").write_text(f"def mine(response): return {answer}\n")
+        os.utime(tmp_path / "edited_checks.py", (number, number))
+        states.append(verdicts(path)[0].state)
+
+    assert states == ["pass", "fail"]
+
+
 def test_an_edit_counts_wherever_it_is_and_however_small(tmp_path: Path):
     """Neither the size nor the time of a file need change, and a file may lie in a folder of the folder."""
     code = {"a.py": "from .inner.words import WORD\nSCORERS = {'own': lambda response: WORD in response}\n"}

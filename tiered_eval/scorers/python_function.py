@@ -7,11 +7,9 @@ function raises ends as an error with its traceback, never as a fail, and so doe
 from __future__ import annotations
 
 import inspect
-import sys
+import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from tiered_eval.errors import ConfigError
@@ -20,6 +18,8 @@ from tiered_eval.scorers.copies import own_copy
 from tiered_eval.scorers.said import outcome_of
 from tiered_eval.scorers.selecting import Given, SelectingScorer
 from tiered_eval.scorers.strays import close, guarded
+from tiered_eval.suite.problems import Unreadable
+from tiered_eval.suite.python_reader import find_python, is_python_name
 
 __all__ = ["PythonFunction"]
 
@@ -54,27 +54,24 @@ class PythonFunction(SelectingScorer):
         return outcome_of(said, str(expected), pass_at=float(options.get("pass_at", 1.0)))
 
 
-@lru_cache(maxsize=256)
 def find_function(name: str) -> Callable[..., Any]:
     """The function of that name, its module looked for in the working folder too.
 
     Raises:
         ConfigError: there is none.
     """
-    module, _, path = name.partition(":")
-    if not module or not path:
+    return _function(name, os.getcwd())
+
+
+@lru_cache(maxsize=256)
+def _function(name: str, here: str) -> Callable[..., Any]:
+    """``here`` is where it is looked for: another folder may have another function of that name."""
+    if not is_python_name(name):
         raise ConfigError(f"{name!r} is not module:function")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
     try:
-        found: Any = import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as fault:
-        raise ConfigError(f"{name} cannot be imported: {fault}") from fault
-    finally:
-        if here in sys.path:
-            sys.path.remove(here)
+        found = find_python(name)
+    except Unreadable as fault:
+        raise ConfigError(f"{name}: {fault.message}") from fault
     if not callable(found):
         raise ConfigError(f"{name} is no function")
     function: Callable[..., Any] = found

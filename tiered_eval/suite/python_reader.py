@@ -11,7 +11,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -22,6 +22,10 @@ from tiered_eval.suite.problems import Unreadable
 __all__ = ["call_python", "find_python", "import_foreign", "is_python_name", "read_python"]
 
 T = TypeVar("T")
+
+_FROM_FOLDERS: dict[str, tuple[str, str, object]] = {}
+"""Modules that were imported from a working folder: the folder, the file, and what tells whether it was edited. Two suites in
+one process may each have a ``checks.py``, and Python itself knows only one module of a name."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 
@@ -73,6 +77,8 @@ def find_python(name: str) -> Any:
     """
     module_name, _, path = name.partition(":")
     here = str(Path.cwd())
+    _forget_others(here)
+    before = set(sys.modules)
     sys.path.insert(0, here)
     try:
         found: Any = _imported(module_name)
@@ -88,7 +94,37 @@ def find_python(name: str) -> Any:
     finally:
         if here in sys.path:
             sys.path.remove(here)
+        _remember(here, set(sys.modules) - before)
     return found
+
+
+def _remember(here: str, added: set[str]) -> None:
+    """Note what was imported from the working folder."""
+    for name in added:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file and Path(file).is_relative_to(here) and not file.startswith(_others()):
+            _FROM_FOLDERS[name] = (here, file, _stamp(file))
+
+
+def _forget_others(here: str) -> None:
+    """Let a module of another folder, or one that was edited, not stand in for what is meant now.
+
+    What was taken from it goes on working: a function keeps its module's names.
+    """
+    if all(folder == here and _stamp(file) == stamp for folder, file, stamp in _FROM_FOLDERS.values()):
+        return
+    for name in _FROM_FOLDERS:
+        sys.modules.pop(name, None)
+    _FROM_FOLDERS.clear()
+    invalidate_caches()
+
+
+def _stamp(file: str) -> object:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def import_foreign(module_name: str, file: str) -> ModuleType:
