@@ -98,6 +98,18 @@ async def test_all_of_it_is_dropped_at_once():
     assert [type(end) for end in ends] == [Interrupted] * 3
 
 
+async def test_another_thread_may_drop_it():
+    """Whoever stops a run need not be in its loop."""
+    local = LocalWork(lambda: None)
+    work = asyncio.create_task(local.on(asyncio.sleep(60)))
+    await asyncio.sleep(0)
+
+    await asyncio.to_thread(local.leave)
+
+    with pytest.raises(Interrupted):
+        await work
+
+
 async def test_no_time_left_is_no_time():
     """Work that comes too late does not begin to wait."""
     with pytest.raises(DeadlineReached):

@@ -26,6 +26,7 @@ class LocalWork:
         self._left_s = left_s
         self._limits: set[asyncio.Timeout] = set()
         self._is_left = False
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def on(self, work: Awaitable[T]) -> T:
         """What some work comes to, if it is done before the run ends.
@@ -34,6 +35,7 @@ class LocalWork:
             DeadlineReached, Interrupted: it is not.
             Whatever it raises.
         """
+        self._loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._left_s()) as limit:
                 self._limits.add(limit)
@@ -48,8 +50,12 @@ class LocalWork:
             self._limits.discard(limit)
 
     def leave(self) -> None:
-        """Drop all of it."""
+        """Drop all of it. May be called from any thread."""
         self._is_left = True
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._drop, self._loop.time())
+
+    def _drop(self, now: float) -> None:
         for limit in self._limits:
             if not limit.expired():  # it may be ending already
-                limit.reschedule(asyncio.get_running_loop().time())
+                limit.reschedule(now)
