@@ -394,7 +394,7 @@ async def test_a_check_of_the_candidate_is_called(any_box: None):
 @pytest.mark.parametrize(
     ("tests", "why"),
     [
-        ("def test_it(tmp_path):\n    assert add(1, 1) == 2", "fixtures"),
+        ("class TestIt:\n    def test_it(self, tmp_path):\n        assert add(1, 1) == 2", "fixtures"),
         ("import no_such_package\nassert add(1, 1) == 2", "no_such_package"),
         ("class T(BaseException): pass", "assert nothing"),
     ],
@@ -630,6 +630,8 @@ WRONG_FORMS: list[tuple[Any, dict[str, Any], str]] = [
     ("assert 1", {"cases": [{"stdout": "1"}]}, "give the tests once"),
     ("assert (", {}, "no Python"),
     ("x = 1", {}, "assert nothing"),
+    ("def test_it(tmp_path):\n    assert add(1, 1) == 2", {}, "fixtures"),
+    ("@pytest.mark.parametrize('a', [1])\ndef test_it(a):\n    assert add(a, 1) == 2", {}, "tables"),
     (5, {}, "neither"),
     (None, {"cases": []}, "neither"),
     (None, {"cases": [{"args": [1], "expected": 1}]}, "no function"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.scorers.code.reading import never_run
+from tiered_eval.scorers.code.reading import never_run, wants_fixtures
 from tiered_eval.text.json_values import is_list
 
 __all__ = ["Assertions", "Call", "Calls", "Form", "Pair", "Pairs", "read_form"]
@@ -165,6 +165,10 @@ def _checked(text: str, function: Any) -> str:
     )
     if not has_test:
         raise ConfigError("the tests assert nothing")
+    if name := next(wants_fixtures(tree), None):
+        raise ConfigError(
+            f"the test {name} wants an argument, and neither fixtures nor tables are known here"
+        )
     if name := next(never_run(tree, function), None):
         raise ConfigError(f"the tests never call {name}, so what it asserts would count as passed")
     return text

@@ -13,7 +13,15 @@ import builtins
 import sys
 from collections.abc import Iterator
 
-__all__ = ["body_of_main", "count_tests", "is_pythons_own", "is_runner", "is_test", "never_run"]
+__all__ = [
+    "body_of_main",
+    "count_tests",
+    "is_pythons_own",
+    "is_runner",
+    "is_test",
+    "never_run",
+    "wants_fixtures",
+]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DOING_THINGS = frozenset({"antigravity", "idlelib", "lib2to3", "this", "turtledemo"})
@@ -92,6 +100,16 @@ def never_run(tree: ast.Module, function: str | None) -> Iterator[str]:
                 yield node.name
         elif is_asserting and not _count(node, function):
             yield node.name
+
+
+def wants_fixtures(tree: ast.Module) -> Iterator[str]:
+    """Names of tests that a fixture, or a table of pytest's, would have to call."""
+    for node in tree.body:
+        if isinstance(node, _FUNCTIONS) and node.name.startswith("test"):
+            given = node.args
+            required = [*given.posonlyargs, *given.args][: -len(given.defaults) or None]
+            if required and all("parametrize" in ast.unparse(one) for one in node.decorator_list):
+                yield node.name
 
 
 def _has_init(kind: ast.ClassDef) -> bool:
