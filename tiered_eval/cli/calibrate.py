@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +12,7 @@ import click
 
 from tiered_eval.cli.options import FOLDER, SHARE, USD, prices_from
 from tiered_eval.cli.output import say
+from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
     from tiered_eval.calibration.calibrate import ShippedDesign
@@ -25,8 +26,9 @@ __all__ = ["calibrate"]
 _FILE = click.Path(path_type=Path, dir_okay=False)
 DEFAULT_ALPHA = 0.05
 _MORE = (1.5, 2.0, 4.0)
-_WORTH_HAVING = (250, 500, 1000)
 """Times the labels that are there: for how many a forecast is made."""
+_WORTH_HAVING = (250, 500, 1000)
+"""And for how many however few there are."""
 
 
 @click.command(short_help="Certify how often early checks are right.")
@@ -159,10 +161,8 @@ def calibrate(
     """
     import asyncio
 
-    from tiered_eval.calibration.calibrate import forecast
     from tiered_eval.calibration.reading import read_labels
     from tiered_eval.calibration.transfer import transfer_line
-    from tiered_eval.calibration.wording import forecast_lines
 
     promise = _promise_from(proxy=proxy, **promised)
     _check(promise.relative, top, proxy=proxy, judge=judge, early_judges=early_judges, costs=costs)
@@ -171,15 +171,17 @@ def calibrate(
         _check_places(out, plot)
     home = home or labels.parent / ".tiered_eval"
     scoring = _Scoring(judge, early_judges, max_cost, price, prices, embedder, home)
-    labelled, embedder_id = asyncio.run(scoring.scored(rows))
+
+    outlook = _Outlook(promise, top, costs, buys_scores=bool(early_judges), goes_on=not forecast_only)
+    labelled, embedder_id = asyncio.run(scoring.scored(rows, is_worth_buying=outlook.is_worth_buying))
+    if forecast_only and scoring.buys_for(rows):
+        return 0
     found = labelled
     if proxy:
         found = [replace(label, met=label.top) for label in found if label.top is not None]
-    tiers = _tiers(found, top, costs)
-    expected = forecast(found, tiers, promise, _sizes(len(found)), shipped=_shipped(found, tiers))
-    for line in forecast_lines(expected):
-        say(line)
+    outlook.tell(found)
     if not forecast_only:
+        tiers = _tiers(found, top, costs)
         fingerprints = _fingerprints(tiers, embedder_id, early_judges)
         certificate = _certify(found, tiers, promise, fingerprints, out=out, plot=plot)
         if proxy and (transferred := transfer_line(certificate, labelled)) is not None:
@@ -306,6 +308,47 @@ def _check(
         raise click.UsageError("--judge buys labels, and is for --proxy only")
 
 
+class _Outlook:
+    """What is to be expected, said once: before anything is bought, if it can be known by then."""
+
+    def __init__(
+        self, promise: Promise, top: str | None, costs: Sequence[str], *, buys_scores: bool, goes_on: bool
+    ) -> None:
+        self._promise = promise
+        self._top = top
+        self._costs = costs
+        self._buys_scores = buys_scores
+        self._goes_on = goes_on
+        self._said: set[str] = set()
+
+    def is_worth_buying(self, unlabelled: Sequence[Label]) -> bool:
+        """Say what can be expected of these once they have labels; is anything to be bought?
+
+        Raises:
+            UsageError: nothing could decide early, whatever the labels say.
+        """
+        if self._buys_scores or _shipped(unlabelled, _tiers(unlabelled, self._top, self._costs)) is None:
+            say("what to expect can be said only when scores and verdicts are bought")
+        else:
+            # A shipped design plans with scores alone.
+            self.tell([replace(label, met=False) for label in unlabelled])
+        return self._goes_on
+
+    def tell(self, labels: Sequence[Label]) -> None:
+        """Say what these bring, and how many more would help."""
+        from tiered_eval.calibration.calibrate import forecast
+        from tiered_eval.calibration.wording import forecast_lines
+
+        tiers = _tiers(labels, self._top, self._costs)
+        shipped = _shipped(labels, tiers)
+        for line in forecast_lines(
+            forecast(labels, tiers, self._promise, _sizes(len(labels)), shipped=shipped)
+        ):
+            if line not in self._said:
+                say(line)
+                self._said.add(line)
+
+
 class _Scoring:
     """What is needed to make scores, and to buy labels, for rows that hold texts."""
 
@@ -338,8 +381,17 @@ class _Scoring:
             mode="live",
         )
 
-    async def scored(self, rows: Sequence[LabelRow]) -> tuple[list[Label], str | None]:
-        """The labels with all scores, and the embedder that made some of them."""
+    def buys_for(self, rows: Sequence[LabelRow]) -> bool:
+        """Is there something to buy, and are there texts to buy it for?"""
+        return bool(self._judge or self._early_judges) and any(row.case is not None for row in rows)
+
+    async def scored(
+        self, rows: Sequence[LabelRow], *, is_worth_buying: Callable[[Sequence[Label]], bool]
+    ) -> tuple[list[Label], str | None]:
+        """The labels with all scores, and the embedder that made some of them.
+
+        ``is_worth_buying`` sees them with their free scores, before the first call; where it says no, there is none.
+        """
         from tiered_eval.calibration.collecting import ask_top_judge, judge_scores, label_scores
         from tiered_eval.runner import Evaluator
 
@@ -347,15 +399,34 @@ class _Scoring:
             return [row.label for row in rows], None
         async with Evaluator(self._config) as evaluator:
             labels = await label_scores(rows, evaluator)
+            assert evaluator.services is not None
+            embedder_id = evaluator.services.embedder_id
+            if not self.buys_for(rows) or not is_worth_buying(labels):
+                return list(labels), embedder_id
             for model in self._early_judges:
                 said = await judge_scores(rows, evaluator, model)
                 labels = tuple(
                     replace(label, scores={**label.scores, model: said.get(label.id)}) for label in labels
                 )
             bought = await ask_top_judge(rows, evaluator, self._judge) if self._judge else {}
-            assert evaluator.services is not None
-            embedder_id = evaluator.services.embedder_id
+            spent_usd = evaluator.services.spent_usd
+        if self._judge:
+            self._tell_bought(len(bought), sum(row.case is not None for row in rows), spent_usd)
         return [replace(label, top=bought.get(label.id, label.top)) for label in labels], embedder_id
+
+    def _tell_bought(self, verdicts: int, rows: int, spent_usd: Decimal) -> None:
+        """Say how many there are.
+
+        Raises:
+            ConfigError: none.
+        """
+        of = f"{verdicts:,} of {rows:,} rows have a verdict of {', '.join(self._judge)}, for ${spent_usd.normalize():f}"
+        why = (
+            "; on the others it could not tell, or was not asked for want of money" if verdicts < rows else ""
+        )
+        if not verdicts:
+            raise ConfigError(f"{of}: there is nothing to calibrate with{why.replace(' on the others', '')}")
+        say(f"{of}{why}")
 
 
 def _tiers(labels: Sequence[Label], top: str | None, costs: Sequence[str]) -> list[TierSpec]:
@@ -383,9 +454,14 @@ def _tiers(labels: Sequence[Label], top: str | None, costs: Sequence[str]) -> li
             )
         judges.append(TierSpec(name=name, scores=(name,), cost=SHARE.convert(share, None, None)))
     tiers += sorted(judges, key=lambda tier: tier.cost)
+    if not tiers and not known:
+        raise click.UsageError(
+            f"nothing could decide early: no free check scores rows of kind {', '.join(sorted({one.kind for one in labels}))}. "
+            "Buy the scores of a cheap judge with --early-judge MODEL, or record some and name them with --cost NAME=SHARE"
+        )
     if not tiers:
         raise click.UsageError(
-            f"name the early checks with --cost NAME=SHARE; the labels have {', '.join(sorted(known)) or 'no scores'}"
+            f"name the early checks with --cost NAME=SHARE; the labels have {', '.join(sorted(known))}"
         )
     return [*tiers, TierSpec(name=top or "top", scores=(), cost=1.0)]
 
