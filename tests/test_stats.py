@@ -57,6 +57,14 @@ def test_a_run_without_failures_still_has_a_width():
     assert high == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_equal_values_lie_in_their_own_interval(value: float):
+    """A run in which all passed is never reported as 1.000 with an interval that ends at 0.999."""
+    outside = [n for n in range(1, 2000) if value not in share_interval(running([value] * n))]
+
+    assert outside == []
+
+
 def test_no_cases_means_nothing_is_known():
     """Without a case the interval is everything."""
     assert share_interval(RunningMean()) == (0.0, 1.0)

@@ -51,4 +51,5 @@ def share_interval(cases: RunningMean, *, z: float = Z_95) -> tuple[float, float
     n = cases.n * scale
     middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(coin / n + z * z / (4 * n * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    # The mean is within by the formula; at 0 and 1 rounding would put it just outside.
+    return max(0.0, min(mean, middle - half)), min(1.0, max(mean, middle + half))
