@@ -55,6 +55,15 @@ def test_what_was_compared_stands_in_one_line():
     ]
 
 
+def test_a_change_that_only_bounds_are_known_of_is_told_as_bounds():
+    """A gate that was answered before a changed case was judged never says "no change" beside bounds that exclude it."""
+    early = replace(CHANGE, base=1.0, candidate=1.0, change=0.0, low=-0.889, high=-0.333)
+
+    _, line = against_lines(replace(AGAINST, is_early=True, changes=(early,)))
+
+    assert line == "partial changed by -0.889 to -0.333, worse"
+
+
 def test_every_report_tells_of_it():
     """The terminal, the page and the test report name the base and each figure; a drop has a next step."""
     report = compared()

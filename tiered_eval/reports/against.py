@@ -66,6 +66,11 @@ def _looked_at(against: AgainstBase) -> str:
 
 
 def _change_line(change: FigureChange) -> str:
+    if not change.low <= change.change <= change.high:
+        # Told before any changed case had its figure: only the bounds are about all cases.
+        return (
+            f"{one_line(change.name, 40)} changed by {change.low:+.3f} to {change.high:+.3f}, {change.label}"
+        )
     return (
         f"{one_line(change.name, 40)} {share(change.base)} to {share(change.candidate)}: {change.change:+.3f} "
         f"({change.low:+.3f} to {change.high:+.3f}), {change.label}"
