@@ -196,6 +196,23 @@ def test_a_requirement_without_a_judge_is_not_green(
     assert "--judge provider:model" in shown
 
 
+def test_a_quiet_run_says_why_something_is_open(
+    suite: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """The log of a CI job names the first error, and why something was not judged; a clean run has three lines."""
+    options = ["--quiet", "--embedder", "none", "--recordings", str(tmp_path)]
+
+    run_app(["run", str(suite(JUDGED)), *options])
+    left = capsys.readouterr().out
+    run_app(["run", str(suite(JUDGED)), *options, "--replay", "--judge", "anthropic:claude-haiku-5-5"])
+    broken = capsys.readouterr().out
+    run_app(["run", str(suite(FREE)), *options])
+
+    assert "not judged no judge to ask: 1" in left
+    assert "errors RecordingMissing: 1, such as RecordingMissing: " in broken
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
 def test_a_plan_groups_routes_and_spends_nothing(
     suite: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

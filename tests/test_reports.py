@@ -403,3 +403,17 @@ def test_a_clean_run_says_that_nothing_is_to_do():
     )
 
     assert "Nothing: everything was decided and passed." in terminal.render(report)
+
+
+@pytest.mark.parametrize(
+    ("failure", "advice"),
+    [
+        ("ProviderRefused", "mend what the errors name"),  # a wrong key
+        ("ConfigError", "mend what the errors name"),  # no key
+        ("RecordingMissing", "mend what the errors name"),  # nothing was recorded
+        ("ProviderUnavailable", "could not be made: run the same command again"),  # passes by itself
+    ],
+)
+def test_trying_again_is_advised_only_where_it_may_help(failure: str, advice: str):
+    """A wrong key stays wrong: the next step is to mend it, and not to run the same command again."""
+    assert advice in terminal.render(sample_report(failures={failure: 1}), width=200)

@@ -130,7 +130,7 @@ __all__ = ["run"]
     metavar="DIR",
     help="Folder of ledger, cache and runs (default: $TIERED_EVAL_HOME, else .tiered_eval beside the suite).",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress, and three lines at the end.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, and a few lines at the end.")
 @click.option("-v", "--verbose", count=True, help="Tell more; -vv tells each detail.")
 def run(
     suite: str,
@@ -286,12 +286,17 @@ def _print(report: Report, folder: Path, *, quiet: bool) -> None:
     from tiered_eval.reports import terminal, wording
     from tiered_eval.reports.certified import sampled_line
     from tiered_eval.reports.github import annotation_lines, is_github
+    from tiered_eval.reports.untrusted import one_line
 
     if quiet:
         say(f"partial {wording.figure_line(report.partial)}")
         if report.sampled is not None:
             say(f"sampled {sampled_line(report.sampled)}")
         say(wording.counts_line(report.counts))
+        for error in wording.worst(report, failed=0, errors=1)[1]:
+            say(f"errors {wording.reasons_line(report.failures)}, such as {one_line(error.reason, 200)}")
+        if report.leftovers:
+            say(f"not judged {wording.reasons_line(report.leftovers)}")
         say(f"gate {wording.gate_line(report.gate)}")
     else:
         width, colour = width_of(sys.stdout), has_colour(sys.stdout)

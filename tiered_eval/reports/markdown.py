@@ -185,7 +185,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]], *, count: int) ->
         shown += 1
         yield f"| {' | '.join(_text(cell) for cell in row)} |\n"
     if count > shown:
-        yield f"\n{count - shown:,} more are in the JSON report.\n"
+        yield f"\nAnd {count - shown:,} more: `--report json` writes them all.\n"
     yield "\n"
 
 

@@ -42,6 +42,9 @@ _SMALLEST_SHOWN = Decimal("0.0001")
 ERRORS_LOOKED_AT = 1_000
 """An outage repeats one error; so many of them are looked at for another one."""
 
+_NEEDS_MENDING = frozenset({"ConfigError", "ProviderRefused", "RecordingMissing"})
+"""Failures that the same command again meets again, until somebody has changed something."""
+
 _LEFTOVER_WORDS = {
     "budget": "the cap was reached",
     "deadline": "the time was used up",
@@ -272,14 +275,20 @@ def _unfinished_steps(report: Report) -> Iterator[str]:
         yield "The time was used up: raise --max-time and run the same command again; it goes on where it stopped."
 
 
+def _error_step(report: Report) -> str:
+    """What to do about checks that could not be made: trying again alone helps only against what passes by itself."""
+    could_not = f"{plural(report.counts.error, 'check')} could not be made"
+    again = "run the same command again, only these are asked"
+    if _NEEDS_MENDING.intersection(report.failures):
+        return f"{could_not}: mend what the errors name, such as a key, a model's name or a recording; then {again}."
+    return f"{could_not}: {again}. If they stay, the errors say why."
+
+
 def _open_steps(report: Report, run: str) -> Iterator[str]:
     """For what was not decided, or may cost money still."""
     counts, left = report.counts, report.leftovers
     if counts.error:
-        yield (
-            f"{plural(counts.error, 'check')} could not be made: run the same command again, only these are asked. "
-            f"If they stay, the errors say why."
-        )
+        yield _error_step(report)
     if left.get("no-judge"):
         offline = ", and leave out --offline" if report.settings.get("mode") == "offline" else ""
         yield (
@@ -294,7 +303,8 @@ def _open_steps(report: Report, run: str) -> Iterator[str]:
     if report.spend.unknown_calls:
         yield (
             f"{plural(report.spend.unknown_calls, 'call')} may have been billed without an answer "
-            f"(at most {usd(report.spend.unknown_usd)}): compare with the provider's bill."
+            f"(at most {usd(report.spend.unknown_usd)}): compare with the provider's bill; "
+            "`tiered-eval ledger unknown` on its home lists them."
         )
     if counts.manual:
         yield (
