@@ -487,6 +487,13 @@ def test_another_judge_is_said_loudly():
     assert warning.startswith("JUDGED DIFFERENTLY: judges was openai:gpt-6-luna and is anthropic")
 
 
+def test_a_certificate_that_is_gone_is_not_called_unknown():
+    """A report names one only where it decided; none is known to be none."""
+    done = compare_reports(report_of("b", many("p"), certificate="2026-01-01-abc"), report_of("c", many("p")))
+
+    assert any("certificate was 2026-01-01-abc and is none" in warning for warning in done.warnings)
+
+
 def test_another_prompt_is_said_loudly():
     """Prompts are compared as the verdicts name them."""
     done = compared(many("pp", prompt="judge/binary.v1#1"), many("pp", prompt="judge/binary.v2#2"))

@@ -50,6 +50,8 @@ SUITE = "partial"
 _SWAPS = 9_999
 _SETTINGS = ("judges", "embedder", "profile", "mode", "version", "certificate", "code")
 """Settings of a report that change verdicts without any change of the system under test."""
+_SELDOM = frozenset({"certificate", "code"})
+"""Settings that a report has only where there are any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,9 +325,10 @@ def _setting_warnings(base: Report, candidate: Report) -> Iterator[str]:
         return
     for name in _SETTINGS:
         before, after = base.settings.get(name), candidate.settings.get(name)
+        absent = "none" if name in _SELDOM else "unknown"
         if before != after and not (name == "embedder" and same_embedder(before, after)):
             yield (
-                f"JUDGED DIFFERENTLY: {name} was {_shown(before)} and is {_shown(after)}; a difference may come from that "
+                f"JUDGED DIFFERENTLY: {name} was {_shown(before, absent)} and is {_shown(after, absent)}; a difference may come from that "
                 "alone. Score the base's responses again with the new settings to know"
             )
 
@@ -346,9 +349,9 @@ def _prompt_warnings(paired: Paired) -> Iterator[str]:
             )
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, absent: str) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "none"
     if isinstance(value, Mapping):
         return ", ".join(f"{key}={item}" for key, item in value.items()) or "none"
-    return "unknown" if value is None else str(value)
+    return absent if value is None else str(value)
