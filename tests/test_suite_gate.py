@@ -54,7 +54,7 @@ def early_answer(base: list[CaseResult], candidate: list[CaseResult], seed: int)
     return ("undecided" if judged == CASES else gate.state), judged
 
 
-@pytest.mark.parametrize("runs", [25, pytest.param(400, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("runs", [12, pytest.param(400, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
 def test_an_early_answer_is_that_of_the_full_comparison(runs: int):
     """Without a drop, at the margin and beyond, at most 5 % of the runs end with another answer than comparing all of it
     gives, dimensions and their correction included; and clear cases need few calls."""
@@ -74,7 +74,7 @@ def test_an_early_answer_is_that_of_the_full_comparison(runs: int):
     assert used[0.15] < 80
 
 
-@pytest.mark.parametrize("runs", [25, pytest.param(400, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize("runs", [12, pytest.param(400, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
 def test_dimensions_that_did_not_change_are_rarely_called_worse(runs: int):
     """Three dimensions and no change at all: at most 5 % of the runs call one of them, or the suite, worse or better."""
     alarms = 0
