@@ -119,3 +119,14 @@ async def test_offline_a_kept_pair_is_judged_and_half_a_pair_is_not(tmp_path: Pa
     assert [result.verdicts[0].leftover for result in before.results] == ["no-judge", "no-judge"]
     assert [result.verdicts[0].state for result in after.results] == ["pass", "pass"]
     assert (nobody.asked, after.spend.settled_usd) == ([], 0)
+
+
+async def test_behind_numbers_alone_nobody_can_be_asked_in_words(tmp_path: Path):
+    """Whoever has a chain is not told that no judge was named, but that the chain ends with the wrong one."""
+    numbers = JudgeStage(models=("fast-decisions:d",), accept=0.9, reject=0.1)
+
+    report = await run(tmp_path, ScriptedProvider(), NAMES[:1], chain=(numbers,))
+
+    [verdict] = report.results[0].verdicts
+    assert (verdict.state, verdict.leftover) == ("not-judged", "no-judge")
+    assert "end the chain with a model that answers in words" in verdict.reason

@@ -119,6 +119,11 @@ async def _outcome(
     if isinstance(prepared, Outcome):
         return prepared
     if not models:
+        if services.chain:  # it ends with a model of numbers
+            raise JudgeMissing(
+                "the last judge answers by probabilities, and this question needs words: end the chain with a model "
+                "that answers in words"
+            )
         raise JudgeMissing("no judge model is named; give one with --judge, or as judge: {models: [...]}")
     done: Sequence[Completed[Any]] = await _all_of(
         [services.complete(request, prepared.parse, models=models) for request in prepared.requests]
