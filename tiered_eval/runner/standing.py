@@ -8,7 +8,7 @@ Used by :mod:`tiered_eval.runner.against`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -112,7 +112,9 @@ def gated(
         reason=against.reason,
     )
     gate = mine if own is None else _both(own, mine)
-    return replace(report, against=against, gate=gate, exit_code=_exit_code(report, gate, base, config))
+    # What the base lacks matters to the comparison, and to no gate of the candidate's own.
+    runs = (base, report) if against.state == "undecided" else (report,)
+    return replace(report, against=against, gate=gate, exit_code=_exit_code(report, gate, runs, config))
 
 
 def _both(own: GateResult, mine: GateResult) -> GateResult:
@@ -130,8 +132,8 @@ def _both(own: GateResult, mine: GateResult) -> GateResult:
     )
 
 
-def _exit_code(report: Report, gate: GateResult, base: Report, config: RunConfig) -> int:
-    """As for every run (DESIGN section 9); what money or time kept from being judged in the base counts as well."""
+def _exit_code(report: Report, gate: GateResult, runs: Sequence[Report], config: RunConfig) -> int:
+    """As for every run (DESIGN section 9), with the ``runs`` that an open gate depends on."""
     counts = report.counts
     if report.stopped == "interrupted":
         return report.exit_code
@@ -140,8 +142,10 @@ def _exit_code(report: Report, gate: GateResult, base: Report, config: RunConfig
     if counts.error > config.max_error_rate * counts.total:
         return 3
     if gate.state == "undecided":
-        return exit_code_of("undecided", (base, report))
-    return 3 if report.certificate is not None and report.certificate.is_stale else 0
+        return exit_code_of("undecided", runs)
+    use = report.certificate
+    is_doubted = use is not None and use.is_stale and use.early > 0  # what it did not decide rests on nothing stale
+    return 3 if is_doubted else 0
 
 
 def _change(one: Difference) -> FigureChange:
