@@ -13,7 +13,8 @@ from tiered_eval import RunConfig, evaluate, evaluate_sync
 from tiered_eval.aggregate import Tally, case_result
 from tiered_eval.errors import ConfigError, LedgerError
 from tiered_eval.records import Case, GateResult, Report, Suite, Verdict
-from tiered_eval.runner.run import Progress, exit_code
+from tiered_eval.runner.closing import exit_code
+from tiered_eval.runner.run import Progress
 from tiered_eval.testing.builders import make_case, make_expectation
 
 NO_EMBEDDER = {"embedder": "none"}

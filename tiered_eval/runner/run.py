@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
 import tiered_eval
 from tiered_eval.aggregate import Tally
@@ -22,26 +22,23 @@ from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, TieredEvalError
 from tiered_eval.gate import DEFAULT_GATE, parse_gate
 from tiered_eval.people.pending import PENDING_FILE, Pending
-from tiered_eval.people.verdicts import BY_PEOPLE
 from tiered_eval.profiles import Profile
 from tiered_eval.records import (
-    TIERS,
     Case,
     CaseResult,
     Counts,
-    GateResult,
     Report,
     Spend,
     Suite,
-    TierLine,
     chain_in_words,
 )
 from tiered_eval.results import ResultsFile
 from tiered_eval.runner.against import GateAgainst
 from tiered_eval.runner.avoided import AvoidedCalls
+from tiered_eval.runner.closing import Stopped, exit_code, tier_lines, why_stopped
 from tiered_eval.runner.drawing import Drawing, drawing_for
 from tiered_eval.runner.ending import run_to_end
-from tiered_eval.runner.evaluator import Evaluator, StopReason, new_run_id
+from tiered_eval.runner.evaluator import Evaluator, new_run_id
 from tiered_eval.runner.jobs import kept_for_writing_s
 from tiered_eval.runner.services import RunServices
 from tiered_eval.scorecard import CardTally
@@ -50,8 +47,6 @@ from tiered_eval.suite.own_scorers import own_catalogue
 from tiered_eval.suite.single import check_cases, reader_for
 
 __all__ = ["Progress", "evaluate", "evaluate_sync"]
-
-Stopped: TypeAlias = Literal["budget", "deadline", "interrupted"]
 
 GRACE_S = 5.0
 """After an interruption, calls in flight may still end for this long."""
@@ -368,7 +363,7 @@ class _Run:
         sampled = None if self._drawing is None else self._drawing.score()
         likely = (sampled.low, sampled.high) if sampled is not None and sampled.estimate is not None else None
         gate = self._gate.judge(tally.figures(), sampled=likely)
-        stopped = _why_stopped(evaluator.stopped, tally)
+        stopped = why_stopped(evaluator.stopped, tally)
         certified = evaluator.certified
         is_doubted = certified is not None and certified.is_doubted
         avoided_pico = sum(counts.avoided_pico for counts in tally.tiers.values())
@@ -385,7 +380,7 @@ class _Run:
             passed=tally.passed,
             dimensions=tally.dimensions(),
             tags=tally.tags(),
-            tiers=_tier_lines(tally, spend),
+            tiers=tier_lines(tally, spend),
             leftovers=dict(sorted(tally.leftovers.items())),
             failures=dict(sorted(tally.failures.items())),
             spend=spend,
@@ -427,74 +422,3 @@ class _Run:
             **({"certificate": certified.in_force} if certified is not None and certified.in_force else {}),
             **({"code": code} if (code := {**self._evaluator.catalogue.digests, **self._suite.code}) else {}),
         }
-
-
-def exit_code(
-    tally: Tally, gate: GateResult, stopped: str | None, max_error_rate: float, *, is_doubted: bool = False
-) -> int:
-    """The exit code of DESIGN section 9. A gate that no leftover can save is not met, whatever else happened.
-
-    ``is_doubted``: verdicts of this run rest on a certificate that its own audits have shown to be wrong.
-    """
-    counts = tally.counts()
-    if stopped == "interrupted":
-        return 130
-    if gate.state == "not-met":
-        return 1
-    if counts.error > max_error_rate * counts.total:
-        return 3
-    if gate.state == "undecided":
-        return 4 if stopped in ("budget", "deadline") else 3
-    return 3 if is_doubted else 0
-
-
-def _why_stopped(stop: StopReason | None, tally: Tally) -> Stopped | None:
-    """The reason that left something over; a deadline that nothing fell behind stopped nothing."""
-    if stop is not None and tally.leftovers[stop]:
-        return stop
-    reasons: tuple[Stopped, ...] = ("interrupted", "deadline", "budget")
-    return next((reason for reason in reasons if tally.leftovers[reason]), None)
-
-
-def _tier_lines(tally: Tally, spend: Spend) -> tuple[TierLine, ...]:
-    total = tally.counts().total
-    billed = {line.name: line for line in spend.by_tier}
-    has_estimate = spend.avoided_usd is not None
-    lines = []
-    for tier in TIERS:
-        counts = tally.tiers[tier]
-        line = billed.get(tier)
-        decided = counts.passed + counts.failed
-        lines.append(
-            TierLine(
-                tier=tier,
-                decided=decided,
-                passed=counts.passed,
-                failed=counts.failed,
-                share=decided / total if total else 0.0,
-                calls=line.calls if line else 0,
-                cost_usd=line.cost_usd if line else Decimal(0),
-                avoided_usd=Decimal(counts.avoided_pico) / 10**12 if has_estimate else None,
-            )
-        )
-    if by_people := _people_line(tally.counts(), lines):
-        lines.append(by_people)
-    return tuple(lines)
-
-
-def _people_line(counts: Counts, lines: Iterable[TierLine]) -> TierLine | None:
-    """What people decided: whatever no tier did. None where that is nothing."""
-    passed = counts.passed - sum(line.passed for line in lines)
-    failed = counts.failed - sum(line.failed for line in lines)
-    if not passed + failed:
-        return None
-    return TierLine(
-        tier=BY_PEOPLE,
-        decided=passed + failed,
-        passed=passed,
-        failed=failed,
-        share=(passed + failed) / counts.total,
-        calls=0,
-        cost_usd=Decimal(0),
-        avoided_usd=None,
-    )
