@@ -5,7 +5,7 @@ number, name, statement, negated statement), both known before anything is check
 the same for every expectation of that kind and shape, so ``plan`` can print it and a reader can predict it.
 
 Where a step may decide only ``pass``, it can show that the value is there but not that it is absent: a statement can
-be put in other words. The table is DESIGN section 6; thresholds come from the profile, never from here.
+be put in other words. Thresholds come from the profile, never from here.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def forecast(
 
 
 def transfer_bound(alpha: float, errors: int, people: int, *, delta: float) -> float:
-    """Bound on how often early verdicts differ from *people* where the top judge labelled: spec section 3.6.
+    """Bound on how often early verdicts differ from *people* where the top judge labelled.
 
     ``alpha`` was certified against the top judge at ``delta / 2``; of ``people`` early verdicts with a human label, the top
     judge differed from the person in ``errors``. Holds with probability ``1 - delta``.
