@@ -591,7 +591,7 @@ class TestOpenAI:
             ),
             (
                 "evals.elsuite.modelgraded.classify:ModelBasedClassify",
-                "modelgraded_spec: closedqa",
+                "modelgraded_spec: closedqa\n    modelgraded_spec_args: {criteria: Is it correct?}",
                 "closed-qa",
                 "check",
             ),
@@ -608,6 +608,45 @@ class TestOpenAI:
         (case,) = loaded(suite, tmp_path)
 
         assert (case.expectations[0].kind, case.expectations[0].scorer) == (kind_of_ours, scorer)
+
+    @pytest.mark.parametrize(
+        ("args", "sample", "criterion"),
+        [
+            (
+                ", modelgraded_spec_args: {criteria: Is it short?}",
+                {"ideal": "Paris"},
+                "Is it short?",
+            ),  # of the eval
+            (
+                "",
+                {"criteria": "Names one city"},
+                "Names one city",
+            ),  # of the sample, which needs no ideal answer
+            ("", {"ideal": "Paris"}, None),  # the ideal answer is no criterion
+        ],
+    )
+    def test_what_closedqa_asks(
+        self, args: str, sample: dict[str, str], criterion: str | None, tmp_path: Path
+    ):
+        """The criterion is the one that was written, and never the ideal answer, which its judge does not see."""
+        (tmp_path / "s.jsonl").write_text(json.dumps({"input": "Capital?", **sample}))
+        text = f"x: {{class: 'a.b:ModelBasedClassify', args: {{samples_jsonl: s.jsonl, modelgraded_spec: closedqa{args}}}}}"
+
+        suite = imported(tmp_path, text, "x.yaml")
+
+        (case,) = suite.suite["cases"]
+        assert case.get("expect") == (None if criterion is None else [{"closed-qa": criterion}])
+        assert ("closedqa without criteria" in str(suite.left_out)) == (criterion is None)
+
+    def test_several_ideal_answers_for_fact(self, tmp_path: Path):
+        """Each of them is a reference of its own."""
+        (tmp_path / "s.jsonl").write_text(json.dumps({"input": "2+2?", "ideal": ["4", "four"]}))
+        text = "x: {class: 'a.b:ModelBasedClassify', args: {samples_jsonl: s.jsonl, modelgraded_spec: fact}}"
+
+        (case,) = loaded(imported(tmp_path, text, "x.yaml"), tmp_path)
+
+        assert (case.expectations[0].scorer, case.expectations[0].match) == ("factuality", "any")
+        assert case.expectations[0].values == ("4", "four")
 
     def test_a_class_of_its_own(self, tmp_path: Path):
         """It is named, and its samples are switched off."""

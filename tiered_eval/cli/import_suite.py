@@ -63,7 +63,9 @@ def import_suite(
         f"{plural(len(cases), 'case')}, {plural(count, 'expectation')} from {imported.source} in {path}; "
         f"{left_out:,} left out"
     )
-    if not imported.has_responses:
+    if not count:
+        say("Nothing is expected of any case, so there is nothing to run: add expectations of your own.")
+    elif not imported.has_responses:
         say(
             f"Responses are not in it: tiered-eval run {path} --responses FILE, in the same folder, by the ids of its cases."
         )

@@ -46,7 +46,9 @@ def import_suite(path: Path, *, source: str | None = None, allow_outside: bool =
         imported = read_arena(value, folder, path.stem)
     else:
         raise ConfigError(
-            f"{path} looks like none of {', '.join(SOURCES)}: say which it is with --from, or check the file"
+            f"{path} looks like none of {', '.join(SOURCES)}: say which it is with --from, or check the file. "
+            "promptfoo has `tests` beside `prompts` or `providers`; OpenAI evals have samples with `input` and `ideal`, "
+            "a registry with `class`, or `testing_criteria`; agent-arena has `tests` with `reference` and `eval_type`"
         )
     if not imported.suite["cases"]:
         raise ConfigError(f"{path} has no tests in it that can be read")

@@ -92,7 +92,7 @@ def _registry(out: Collector, name: str, registered: Mapping[str, Any], folder: 
 
 _ARGS_READ = {
     "Includes": {"samples_jsonl", "ignore_case"},
-    "ModelBasedClassify": {"samples_jsonl", "modelgraded_spec", "eval_type"},
+    "ModelBasedClassify": {"samples_jsonl", "modelgraded_spec", "modelgraded_spec_args", "eval_type"},
 }
 
 
@@ -129,6 +129,8 @@ def _samples(
 def _class_proposals(kind: str, row: Mapping[str, Any], args: Mapping[str, Any]) -> list[Proposal]:
     """What a class of openai/evals checks, as an expectation."""
     ideal = row.get("ideal")
+    if kind == "ModelBasedClassify":
+        return _model_graded(row, args)
     if ideal is None or ideal in ("", []):
         raise Unsupported("the sample has no ideal answer")
     one_of: Any = {"any": ideal} if isinstance(ideal, list) and len(ideal) > 1 else {"value": _single(ideal)}
@@ -148,9 +150,6 @@ def _class_proposals(kind: str, row: Mapping[str, Any], args: Mapping[str, Any])
         ]
     if kind == "JsonMatch":
         return [Proposal(entry("json-match", _parsed_json(ideal)))]
-    if kind == "ModelBasedClassify":
-        spec = text_of(args.get("modelgraded_spec")) or ""
-        return _model_graded(spec, ideal, text_of(row.get("criteria")))
     raise Unsupported(f"the class {kind} does more than compare with the ideal answer")
 
 
@@ -158,13 +157,30 @@ _MATCH = "`Match` looks whether the response starts with the ideal answer, and s
 _EDGES = "`contains` looks between the edges of words and numbers here, so 5 is not in 25"
 
 
-def _model_graded(spec: str, ideal: Any, criteria: str | None) -> list[Proposal]:
-    text = text_of(_single(ideal)) or ""
+def _model_graded(row: Mapping[str, Any], args: Mapping[str, Any]) -> list[Proposal]:
+    """The specs that come with openai/evals and mean what a scorer here does."""
+    spec = text_of(args.get("modelgraded_spec")) or ""
     if spec.split("/")[0] == "fact":
-        return [Proposal(entry("factuality", text), _GRADED)]
+        ideal = _single(row.get("ideal"))
+        if ideal is None or ideal in ("", []):
+            raise Unsupported("the sample has no ideal answer")
+        if not isinstance(ideal, list):
+            return [Proposal(entry("factuality", text_of(ideal) or ""), _GRADED)]
+        note = f"{_GRADED}; of several ideal answers, any one will do"
+        return [Proposal({"factuality": {"any": ideal}}, note)]
     if spec.split("/")[0] == "closedqa":
-        return [Proposal(entry("closed-qa", criteria or text), _GRADED)]
+        return [Proposal(entry("closed-qa", _criteria(row, args)), _GRADED)]
     raise Unsupported(f"the model-graded spec {spec or 'without a name'} has a prompt of its own")
+
+
+def _criteria(row: Mapping[str, Any], args: Mapping[str, Any]) -> str:
+    """What ``closedqa`` asks of the answer: of the eval, else of the sample. It never sees the ideal answer."""
+    given = args.get("modelgraded_spec_args")
+    every = text_of(given.get("criteria")) if isinstance(given, Mapping) else None
+    found = every or text_of(row.get("criteria"))
+    if not found:
+        raise Unsupported("closedqa without criteria, neither in modelgraded_spec_args nor in the sample")
+    return found
 
 
 _GRADED = "what a model grades is asked with the prompts of this tool"

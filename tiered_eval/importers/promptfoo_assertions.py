@@ -46,7 +46,7 @@ def proposals_for(kind: str, value: Any, threshold: str | None, settings: Settin
     bare = kind.removeprefix(NEGATION)
     rule = TYPES.get(bare)
     if rule is None:
-        raise Unsupported(_LEFT_OUT.get(bare, f"there is nothing like `{bare}` here"))
+        raise Unsupported(_LEFT_OUT.get(bare, f"promptfoo has nothing like `{bare}` that is known here"))
     name = f"{NEGATION}{bare}" if negated else bare
     return rule(name, value, threshold, settings)
 
@@ -304,6 +304,9 @@ TYPES: Mapping[str, Rule] = MappingProxyType(
 
 _CODE = "it runs code: write a scorer in Python and name it with `python: module:function`"
 _FROM_PROVIDER = "it looks at what a provider returns beside the text"
+_CALLS = (
+    "calls are not checked against a provider's tools here; `tool-call` compares them with those you expect"
+)
 _LEFT_OUT = {
     "javascript": _CODE,
     "python": f"{_CODE} (it gets other arguments there)",
@@ -319,6 +322,17 @@ _LEFT_OUT = {
     "classifier": "it asks a classifier of its own",
     "select-best": "it compares several outputs of one test; a suite here scores one set of responses",
     "max-score": "it compares several outputs of one test; a suite here scores one set of responses",
+    "contains-xml": "only a whole document is checked here; `is-xml` is near",
+    "contains-html": "only a whole document is checked here; `is-html` is near",
+    "contains-sql": "only a whole response is checked here; `is-sql` is near",
+    "is-valid-function-call": _CALLS,
+    "is-valid-openai-function-call": _CALLS,
+    "is-valid-openai-tools-call": _CALLS,
+    "trajectory:tool-used": _CALLS,
+    "conversation-relevance": "it looks at each turn of a conversation; `answer-relevance` looks at one response",
+    "search-rubric": "its judge searches the web; `llm-rubric` and `factuality` are near",
+    "agent-rubric": "its judge is an agent; `llm-rubric` is near",
+    "pi": "it asks a scoring model of its own; `llm-judge` is near",
     "similar:dot": "only the cosine is compared here; `similar` is near",
     "similar:euclidean": "only the cosine is compared here; `similar` is near",
 }
