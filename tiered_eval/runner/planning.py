@@ -22,7 +22,9 @@ from tiered_eval.pricing import PriceBook, usd_from_pico
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Expectation, JudgeStage, Suite, Verdict, chain_in_words, is_decision_model
 from tiered_eval.router import Route, route
+from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.checks import Checker, OpenExpectation
+from tiered_eval.runner.planning_early import Foreseen, PlanCertificate, foresee
 from tiered_eval.runner.stage_costs import AskedQuestion, ChainCosts, StageCosts
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.judge import models_of
@@ -91,6 +93,8 @@ class Plan:
     """A model without a known price, where there is one."""
     stages: tuple[PlanStage, ...] = ()
     """Of the chain of judges, where there is one."""
+    certificate: PlanCertificate | None = None
+    """What would be decided early, where the run has a certificate."""
     caps_usd: Mapping[str, Decimal] = field(default_factory=dict)
     """What the run is held to, by what it is on: ``run``, ``day``, ``month``, ``suite a day``, ..."""
     not_counted: tuple[str, ...] = ()
@@ -106,7 +110,7 @@ class _Costs:
     speak last in a chain.
     """
 
-    def __init__(self, config: RunConfig) -> None:
+    def __init__(self, config: RunConfig, certified: CertifiedChecks | None) -> None:
         chain = config.stages
         self._priced = partial(
             ChainCosts,
@@ -118,14 +122,47 @@ class _Costs:
         last = tuple(model for model in (chain[-1].voices if chain else ()) if not is_decision_model(model))
         self._last = JudgeStage(models=last)
         self._others: dict[tuple[str, ...], ChainCosts] = {}
+        self._behind, self._early = self.main, list[ChainCosts]()
+        self.audits = self._priced(chain[-1:] or (JudgeStage(),))
+        if certified is not None and certified.has_later:
+            # A judge that gives a score is asked alone, and its answer is no stage's last word.
+            alone = [(model, next(one for one in chain if model in one.models)) for model in certified.judges]
+            self._early = [
+                self._priced((stage,), pack="never", share=certified.reaching(model))
+                for model, stage in alone
+            ]
+            self._behind = self._priced(
+                certified.behind(chain) or (JudgeStage(),), share=certified.reaching(None)
+            )
+
+    @property
+    def of_chain(self) -> list[ChainCosts]:
+        """What the stages of the run's own chain are asked, whatever for."""
+        behind = [] if self._behind is self.main else [self._behind]
+        return [self.main, *self._early, *behind, self.audits]
 
     @property
     def all(self) -> list[ChainCosts]:
-        return [self.main, *self._others.values()]
+        return [*self.of_chain, *self._others.values()]
 
     @property
     def stages(self) -> list[StageCosts]:
         return [stage for costs in self.all for stage in costs.stages]
+
+    def add_covered(self, scorer: Any, opened: OpenExpectation, *, is_next: bool) -> None:
+        """Note the question about what a certificate leaves open: to its cheap judges, then to those behind them.
+
+        ``is_next``: no embedding comes before.
+        """
+        expectation, subject = opened.expectation, opened.subject
+        own = models_of(expectation)
+        last = self._for(own, has_chain=True) if own else self._behind
+        for place, costs in enumerate((*self._early, last)):
+            costs.add(_question(scorer, expectation, subject, is_certain=is_next and place == 0))
+
+    def add_audit(self, scorer: Any, opened: OpenExpectation, *, is_certain: bool) -> None:
+        """Note that an early verdict goes to the last judge as well."""
+        self.audits.add(_question(scorer, opened.expectation, opened.subject, is_certain=is_certain))
 
     def add(self, scorer: Any, expectation: Expectation, subject: Subject, *, is_certain: bool) -> None:
         """Note the questions that a scorer would ask; one that asks no judge has none."""
@@ -136,6 +173,13 @@ class _Costs:
         costs = self._for(models_of(expectation), has_chain=decisions is not None)
         for request in requests(expectation, subject):
             costs.add(AskedQuestion(in_words=request, by_numbers=by_numbers, is_certain=is_certain))
+
+    @property
+    def audits_usd(self) -> Decimal | None:
+        """Expected cost of the audits."""
+        if not self.audits.is_priced:
+            return None
+        return sum((stage.expected_usd for stage in self.audits.stages), Decimal(0))
 
     def _for(self, own: tuple[str, ...], *, has_chain: bool) -> ChainCosts:
         is_plain = [each.stage for each in self.main.stages] == [self._last]
@@ -151,20 +195,32 @@ class _Costs:
             costs.close_case()
 
 
+def _question(scorer: Any, expectation: Expectation, subject: Subject, *, is_certain: bool) -> AskedQuestion:
+    """The one question of the judge."""
+    [in_words] = scorer.requests(expectation, subject)
+    [by_numbers] = scorer.decisions(expectation, subject)
+    return AskedQuestion(in_words=in_words, by_numbers=by_numbers, is_certain=is_certain)
+
+
 def plan(
     suite: Suite, config: RunConfig | None = None, *, profile: Profile | None = None, detail_limit: int = 1000
 ) -> Plan:
     """Route every expectation, make the free checks, and price what is left.
 
-    Spends nothing and opens nothing.
+    Spends nothing, and opens nothing but a ledger that is there, for the audits of a certificate.
+
+    Raises:
+        ConfigError, LedgerError: the certificate is none, or the ledger cannot be read.
     """
     config = (config or RunConfig()).merged_with(suite)
     people = None if config.home is None else verdicts_for(config.home)
     catalogue = own_catalogue(scorers=config.scorers, base=suite.catalogue)
     profile = profile or load_profile()
-    checker = Checker(profile, partial(load_scorer, catalogue=catalogue), people=people)
+    foreseen = foresee(suite, config, profile)
+    certified = None if foreseen is None else foreseen.certified
+    checker = Checker(profile, partial(load_scorer, catalogue=catalogue), people=people, certified=certified)
     load = cache(lambda name: load_scorer(name, profile, catalogue=catalogue))
-    costs = _Costs(config)
+    costs = _Costs(config, certified)
     settled: Counter[str] = Counter()
     cases = expectations = to_embedding = errors = 0
     lines: list[PlanLine] = []
@@ -181,6 +237,17 @@ def plan(
                 begun = None
             if begun is None:
                 errors += 1
+            elif foreseen is not None and _is_under(foreseen, begun):
+                is_early = foreseen.is_early(begun)
+                settled["certificate"] += is_early
+                is_drawn = foreseen.saw(begun)
+                if isinstance(begun, OpenExpectation):
+                    if is_drawn:
+                        costs.add_audit(load("judge"), begun, is_certain=True)
+                    elif not is_early:
+                        is_next = begun.route.steps[begun.next_step].scorer == "judge"
+                        to_embedding += not is_next
+                        costs.add_covered(load("judge"), begun, is_next=is_next)
             elif isinstance(begun, Verdict):
                 settled[begun.scorer or "unsettled"] += 1
             else:
@@ -194,6 +261,9 @@ def plan(
             if len(lines) < detail_limit:
                 lines.append(_line(case.id, expectation, chosen, begun))
         costs.close_case()
+    for spare in () if foreseen is None else foreseen.spares():
+        costs.add_audit(load("judge"), spare, is_certain=False)
+        costs.close_case()
     return Plan(
         suite=suite.name,
         cases=cases,
@@ -205,7 +275,8 @@ def plan(
         to_judge_least=sum(stage.calls_least for stage in costs.stages),
         judge=" → ".join(chain_in_words(config.stages)) if config.chain else next(iter(config.judges), None),
         **_money(costs),
-        stages=tuple(map(_planned, costs.main.stages)) if config.chain else (),
+        stages=tuple(_planned(stage, costs) for stage in config.chain),
+        certificate=None if foreseen is None else foreseen.found(costs.audits_usd),
         caps_usd=caps_in_words(config),
         not_counted=tuple(_not_counted(config)),
         lines=tuple(lines),
@@ -234,15 +305,22 @@ def _money(costs: _Costs) -> dict[str, Any]:
     }
 
 
-def _planned(costs: StageCosts) -> PlanStage:
+def _planned(stage: JudgeStage, costs: _Costs) -> PlanStage:
+    """One stage of the run's chain, with what a certificate asks of it."""
+    asked = [each for chain in costs.of_chain for each in chain.stages if each.stage == stage]
     return PlanStage(
-        judge=str(costs.stage),
-        questions_most=costs.questions_most,
-        questions_expected=math.ceil(costs.questions_most * costs.reach),
-        calls_most=costs.calls_most,
-        cost_expected_usd=costs.expected_usd,
-        cost_worst_usd=usd_from_pico(costs.worst_pico),
+        judge=str(stage),
+        questions_most=sum(each.questions_most for each in asked),
+        questions_expected=sum(math.ceil(each.questions_most * each.reach) for each in asked),
+        calls_most=sum(each.calls_most for each in asked),
+        cost_expected_usd=sum((each.expected_usd for each in asked), Decimal(0)),
+        cost_worst_usd=usd_from_pico(sum(each.worst_pico for each in asked)),
     )
+
+
+def _is_under(foreseen: Foreseen, begun: Verdict | OpenExpectation) -> bool:
+    """Is it the certificate's, and not settled by people?"""
+    return foreseen.is_early(begun) or (isinstance(begun, OpenExpectation) and foreseen.is_open(begun))
 
 
 def _line(
@@ -254,5 +332,11 @@ def _line(
         kind=expectation.kind,
         route=tuple(step.scorer for step in chosen.steps),
         why=chosen.why,
-        settled_by=begun.scorer if isinstance(begun, Verdict) else None,
+        settled_by=_settled_by(begun),
     )
+
+
+def _settled_by(begun: Verdict | OpenExpectation | None) -> str | None:
+    if isinstance(begun, Verdict):
+        return begun.scorer
+    return None if begun is None or begun.audit is None else begun.audit.early.scorer
