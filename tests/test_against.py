@@ -447,6 +447,15 @@ def test_options_that_make_no_sense_are_refused(faulty: dict[str, Any]):
         RunConfig(**faulty)
 
 
+async def test_cases_with_one_id_are_refused():
+    """Cases made in Python may be there twice; which of them is the base's is not known, and nothing is spent on it."""
+    base = await run(cases(), Judge())
+
+    with pytest.raises(ConfigError, match="two cases have the id 'c0'"):
+        await run([*cases("second"), *cases("third", count=1)], judge := Judge(), base)
+    assert judge.asked == []
+
+
 async def test_a_base_of_another_suite_is_refused():
     """A mix-up of files is found by the suite's name, and by what the cases ask."""
     base = await run(cases(count=3), Judge())
