@@ -195,7 +195,7 @@ def test_exit_codes(states, gate, stopped, error_rate, code, why):
     """Each exit code has one meaning."""
     result = GateResult(expression="partial>=0.9", state=gate, reason="")
 
-    assert exit_code(tally_of(**states), result, stopped, error_rate) == code, why
+    assert exit_code(tally_of(**states).counts(), result, stopped, error_rate) == code, why
 
 
 async def test_the_report_says_what_was_avoided(tmp_path: Path):

@@ -22,13 +22,20 @@ Stopped: TypeAlias = Literal["budget", "deadline", "interrupted"]
 
 
 def exit_code(
-    tally: Tally, gate: GateResult, stopped: str | None, max_error_rate: float, *, is_doubted: bool = False
+    counts: Counts,
+    gate: GateResult,
+    stopped: Stopped | None,
+    max_error_rate: float,
+    *,
+    is_doubted: bool = False,
+    base_stopped: Stopped | None = None,
 ) -> int:
     """The exit code, as docs/cli.md lists them. A gate that no leftover can save is not met, whatever else happened.
 
-    ``is_doubted``: verdicts of this run rest on a certificate that its own audits have shown to be wrong.
+    Args:
+        is_doubted: verdicts of this run rest on a certificate that its own audits have shown to be wrong.
+        base_stopped: what ended the run that this one is compared with, where an open gate depends on it.
     """
-    counts = tally.counts()
     if stopped == "interrupted":
         return 130
     if gate.state == "not-met":
@@ -36,7 +43,7 @@ def exit_code(
     if counts.error > max_error_rate * counts.total:
         return 3
     if gate.state == "undecided":
-        return 4 if stopped in ("budget", "deadline") else 3
+        return 4 if {stopped, base_stopped} & {"budget", "deadline"} else 3
     return 3 if is_doubted else 0
 
 

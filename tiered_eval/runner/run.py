@@ -387,7 +387,9 @@ class _Run:
             gate=gate,
             certificate=None if certified is None else certified.use,
             sampled=sampled,
-            exit_code=exit_code(tally, gate, stopped, self._config.max_error_rate, is_doubted=is_doubted),
+            exit_code=exit_code(
+                tally.counts(), gate, stopped, self._config.max_error_rate, is_doubted=is_doubted
+            ),
             stopped=stopped,
             warnings=(*self._warnings, *self._doubts(stopped), *services.warnings),
             scorecard=None if self._cards is None else self._cards.card(),

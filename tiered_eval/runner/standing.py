@@ -8,7 +8,7 @@ Used by :mod:`tiered_eval.runner.against`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -18,7 +18,6 @@ from tiered_eval.calibration.comparison import (
     Comparison,
     Difference,
     compare_reports,
-    exit_code_of,
     unread_reason,
 )
 from tiered_eval.calibration.regression import GateAnswer
@@ -26,6 +25,7 @@ from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import AgainstBase, AskedAgain, FigureChange, GateResult, Report
 from tiered_eval.records.verdicts import State
+from tiered_eval.runner.closing import exit_code
 
 __all__ = ["gated", "standing"]
 
@@ -112,9 +112,18 @@ def gated(
         reason=against.reason,
     )
     gate = mine if own is None else _both(own, mine)
-    # What the base lacks matters to the comparison, and to no gate of the candidate's own.
-    runs = (base, report) if against.state == "undecided" else (report,)
-    return replace(report, against=against, gate=gate, exit_code=_exit_code(report, gate, runs, config))
+    use = report.certificate
+    code = exit_code(
+        report.counts,
+        gate,
+        report.stopped,
+        config.max_error_rate,
+        # What it did not decide rests on nothing stale.
+        is_doubted=use is not None and use.is_stale and use.early > 0,
+        # What the base lacks matters to the comparison, and to no gate of the candidate's own.
+        base_stopped=base.stopped if against.state == "undecided" else None,
+    )
+    return replace(report, against=against, gate=gate, exit_code=code)
 
 
 def _both(own: GateResult, mine: GateResult) -> GateResult:
@@ -130,22 +139,6 @@ def _both(own: GateResult, mine: GateResult) -> GateResult:
         state=state,  # type: ignore[arg-type]  # one of the three words above
         reason="; ".join(one.reason for one in deciding),
     )
-
-
-def _exit_code(report: Report, gate: GateResult, runs: Sequence[Report], config: RunConfig) -> int:
-    """As for every run (DESIGN section 9), with the ``runs`` that an open gate depends on."""
-    counts = report.counts
-    if report.stopped == "interrupted":
-        return report.exit_code
-    if gate.state == "not-met":
-        return 1
-    if counts.error > config.max_error_rate * counts.total:
-        return 3
-    if gate.state == "undecided":
-        return exit_code_of("undecided", runs)
-    use = report.certificate
-    is_doubted = use is not None and use.is_stale and use.early > 0  # what it did not decide rests on nothing stale
-    return 3 if is_doubted else 0
 
 
 def _change(one: Difference) -> FigureChange:
