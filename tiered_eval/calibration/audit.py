@@ -23,6 +23,8 @@ from typing import Any
 __all__ = [
     "ALARM_CAPITAL",
     "ALARM_DETECTOR",
+    "DEFAULT_RATE",
+    "LEAST_AUDITS",
     "AuditDraw",
     "AuditState",
     "audit_line",

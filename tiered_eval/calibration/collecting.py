@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from hashlib import sha256
 from operator import mul
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -20,7 +19,16 @@ from tiered_eval.calibration.labels import Label
 from tiered_eval.calibration.reading import LabelRow
 from tiered_eval.errors import EmbedderMissing
 from tiered_eval.prompting import load_prompt
-from tiered_eval.records import Case, Completed, Expectation, JudgeStage, ModelReply, ModelRequest
+from tiered_eval.records import (
+    Case,
+    Completed,
+    Expectation,
+    JudgeStage,
+    ModelReply,
+    ModelRequest,
+    Outcome,
+    is_decision_model,
+)
 from tiered_eval.scorers.base import Services
 from tiered_eval.scorers.judging.stages import OUT_OF_REACH, ask_stage
 from tiered_eval.text.passages import passages
@@ -39,6 +47,7 @@ __all__ = [
     "judge_scores",
     "label_scores",
     "run_fingerprints",
+    "score_stage",
 ]
 
 T = TypeVar("T")
@@ -138,24 +147,36 @@ async def ask_top_judge(
 
 async def judge_score(
     model: str, expectation: Expectation, subject: Subject, services: Services
-) -> tuple[float | None, Decimal]:
-    """What one judge model makes of an expectation, 1 for "met", and what that cost; None where it is out of reach or cannot tell.
+) -> tuple[float | None, Outcome | None]:
+    """What one judge model makes of an expectation, 1 for "met", and its answer; None where it is out of reach or cannot tell.
+
+    Of a model that answers by probabilities it is the probability.
 
     Raises:
         BudgetExceeded, DeadlineReached, ConfigError, LedgerError: it may not be asked.
     """
     alone = cast(Services, _Alone(services))
     try:
-        outcome = await ask_stage(JudgeStage(models=(model,)), expectation, subject, alone)
+        outcome = await ask_stage(score_stage(model), expectation, subject, alone)
     except OUT_OF_REACH:
-        return None, Decimal(0)
+        return None, None
     score = {"pass": 1.0, "fail": 0.0}.get(outcome.state) if outcome.score is None else outcome.score
     turned = 1.0 - score if expectation.negated and score is not None else score
-    return turned, outcome.cost_usd
+    return turned, outcome
+
+
+def score_stage(model: str) -> JudgeStage:
+    """A stage that asks one model for its score; what a band makes of a probability is no matter here."""
+    if is_decision_model(model):
+        return JudgeStage(models=(model,), accept=1.0, reject=0.0)
+    return JudgeStage(models=(model,))
 
 
 class _Alone:
-    """Services that put each question in a call of its own: a judge that is asked several at once is another judge."""
+    """Services that put each question in words in a call of its own: a judge that is asked several at once is another judge.
+
+    Questions by numbers may share one, since a model answers each of them by itself.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -18,7 +18,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tiered_eval.calibration.audit import AuditDraw, AuditState, audit_rank, begin_audit
+from tiered_eval.calibration.audit import DEFAULT_RATE, AuditDraw, AuditState, audit_rank, begin_audit
 from tiered_eval.calibration.audit_book import AuditBook, Owners
 from tiered_eval.calibration.audit_notes import change_audits, end_audits, find_audits
 from tiered_eval.calibration.certificate import Certificate
@@ -76,7 +76,8 @@ class Audit:
         """
         if isinstance(begun, Verdict) and begun.is_decided:
             self._audits.take(self, begun)
-            return replace(begun, audited=True, q=self.early.q)
+            cost_usd = self.early.cost_usd + begun.cost_usd
+            return replace(begun, audited=True, q=self.early.q, cost_usd=cost_usd)
         return self.stands(begun) if isinstance(begun, Verdict) else self.early
 
     def stands(self, instead: Verdict) -> Verdict:
@@ -127,9 +128,17 @@ class Audits:
         Raises:
             ConfigError, LedgerError: there is a ledger and it cannot be used, or its audits cannot be read.
         """
-        self._is_drawing = has_judge
         self._open_ledger = open_ledger
-        ledger = self._ledger = await open_ledger(make=False)
+        self.look_up(await open_ledger(make=False), has_judge=has_judge)
+
+    def look_up(self, ledger: Ledger | None, *, has_judge: bool) -> None:
+        """See how the certificate stands in a ledger; the same without a run.
+
+        Raises:
+            LedgerError: its audits cannot be read.
+        """
+        self._is_drawing = has_judge
+        self._ledger = ledger
         found = None if ledger is None else find_audits(ledger, self.name)
         if found is not None and ledger is not None:
             self.was_stale = found.state.is_stale
@@ -141,6 +150,11 @@ class Audits:
     def state(self) -> AuditState | None:
         """All audits of the certificate so far."""
         return None if self._book is None else self._book.state
+
+    @property
+    def is_drawing(self) -> bool:
+        """Is anything audited? Not without a judge, nor where the certificate decides nothing."""
+        return self._is_drawing and not self.is_stale
 
     @property
     def is_stale(self) -> bool:
@@ -155,12 +169,16 @@ class Audits:
         """The audit of a certified verdict, if it is drawn for one or spare."""
         if not self._is_drawing:
             return None
-        id = f"{subject.case.id}\0{expectation.id}\0{subject.view(_digest)}"
+        id = _id(expectation, subject)
         audit = Audit(self, early, id=_digest(id), rank=audit_rank(id, self._seed))
         if self._draw.offer(id):
             audit.promote()
             return audit
         return audit if self._draw.is_spare(id) else None
+
+    def would_draw(self, expectation: Expectation, subject: Subject) -> bool:
+        """Would an early verdict on it be audited? Nothing comes of asking."""
+        return self._is_drawing and audit_rank(_id(expectation, subject), self._seed) < DEFAULT_RATE
 
     def next_slot(self) -> int:
         """The next place in the order of the draw."""
@@ -263,6 +281,10 @@ class LastStages:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._services, name)
+
+
+def _id(expectation: Expectation, subject: Subject) -> str:
+    return f"{subject.case.id}\0{expectation.id}\0{subject.view(_digest)}"
 
 
 def _digest(text: str) -> str:

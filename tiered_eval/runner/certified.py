@@ -11,8 +11,8 @@ difference. Falling back to thresholds that nobody tested would be a promise bro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from decimal import Decimal
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,12 +32,13 @@ from tiered_eval.calibration.wording import certified_line
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import EmbedderMissing, LedgerError
 from tiered_eval.profiles import Profile
-from tiered_eval.records import CertificateUse, Expectation, JudgeStage, Suite
+from tiered_eval.records import CertificateUse, Expectation, JudgeStage, Outcome, Suite
 from tiered_eval.runner.audits import Audits
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
 
 if TYPE_CHECKING:
+    from tiered_eval.ledger import Ledger
     from tiered_eval.runner.services import RunServices
 
 __all__ = ["CertifiedChecks", "Scores", "certificate_for"]
@@ -99,17 +100,32 @@ class CertifiedChecks:
                 embedder_id = services.embedder_id
             except EmbedderMissing:
                 pass  # its fingerprint is absent then, which voids the certificate
-        # The last stage is what early verdicts are held against, and is never early itself.
-        cheaper = {model for stage in tuple(services.chain)[:-1] for model in stage.models}
-        made = {model: judge_fingerprint(model) for model in self._judges if model in cheaper}
-        self._decider = CertifiedDecider(self._certificate, run_fingerprints(embedder_id, made))
-        self.void = self._decider.void
+        self._compare(embedder_id, services.chain)
         if self.void or not self._certificate.is_certified:
             return
         try:
             await self.audits.begin(services.ledger, has_judge=bool(services.chain))
         except LedgerError as error:
             self.void = (str(error),)
+
+    def foresee(self, embedder: str | None, chain: Sequence[JudgeStage], ledger: Ledger | None) -> None:
+        """The same for a plan, which opens no embedder: one of the right sort counts as the right one."""
+        made = self._certificate.fingerprints.get(EMBEDDING_TIER)
+        is_alike = made is not None and embedder is not None and made.split(":")[0] == embedder.split(":")[0]
+        self._compare(made if is_alike else embedder, chain)
+        if self.void or not self._certificate.is_certified:
+            return
+        try:
+            self.audits.look_up(ledger, has_judge=bool(chain))
+        except LedgerError as error:
+            self.void = (str(error),)
+
+    def _compare(self, embedder_id: str | None, chain: Sequence[JudgeStage]) -> None:
+        # The last stage is what early verdicts are held against, and is never early itself.
+        cheaper = {model for stage in tuple(chain)[:-1] for model in stage.models}
+        made = {model: judge_fingerprint(model) for model in self._judges if model in cheaper}
+        self._decider = CertifiedDecider(self._certificate, run_fingerprints(embedder_id, made))
+        self.void = self._decider.void
 
     def end(self) -> None:
         """Note what the audits of this run came to. May be called again."""
@@ -199,21 +215,33 @@ class CertifiedChecks:
         return {**scores, EMBEDDING_SCORE: await embedding_score(expectation, subject, services)}
 
     @property
+    def has_later(self) -> bool:
+        """May another tier decide what the free scores leave open?"""
+        return bool(self._later) and not self.void and not self.audits.is_stale
+
+    def reaching(self, tier: str | None) -> float:
+        """Share of what the free scores leave open that came to a tier in calibration; None: to the top tier."""
+        shares = [
+            _reaching(grant.by_tier, tier) for grant in self._certificate.grants if grant.tau is not None
+        ]
+        return max(shares, default=1.0)
+
+    @property
     def judges(self) -> tuple[str, ...]:
         """Judge models whose scores it goes by, cheapest first; none where it may decide nothing anyway."""
         return () if self.void or self.audits.is_stale else self._judges
 
     async def with_judge(
         self, scores: Scores, place: int, expectation: Expectation, subject: Subject, services: Services
-    ) -> tuple[Scores, Decimal]:
-        """The scores with those of a judge model added, and what it cost.
+    ) -> tuple[Scores, Outcome | None]:
+        """The scores with those of a judge model added, and its answer, if it gave one.
 
         Raises:
             BudgetExceeded, DeadlineReached: it may not be asked.
         """
         model = self._judges[place]
-        score, cost_usd = await judge_score(model, expectation, subject, services)
-        return {**scores, model: score}, cost_usd
+        score, outcome = await judge_score(model, expectation, subject, services)
+        return {**scores, model: score}, outcome
 
     def behind(self, chain: Sequence[JudgeStage]) -> tuple[JudgeStage, ...]:
         """The stages of a chain that come after what was asked for the certificate."""
@@ -244,6 +272,14 @@ class CertifiedChecks:
         """The tiers that have not spoken: the embedding's, and judges but for the first ``judged``."""
         asked = {*self._judges[:judged], *([EMBEDDING_TIER] if has_embedding else [])}
         return tuple(tier for tier in self._later if tier not in asked)
+
+
+def _reaching(by_tier: Mapping[str, float], tier: str | None) -> float:
+    """``by_tier`` is in the order of the tiers."""
+    before = list(takewhile(lambda name: name != tier, by_tier))
+    left = 1.0 - by_tier.get(FREE_TIER, 0.0)
+    decided = sum(by_tier[name] for name in before if name != FREE_TIER)
+    return min(1.0, max(0.0, 1.0 - decided / left)) if left > 0 else 1.0
 
 
 def _since(audits: Audits) -> str:

@@ -150,13 +150,12 @@ class Checker:
             is_whole = getattr(scorer, "judges_whole", False)
             inverted = expectation.negated if is_whole else expectation.is_negative
             trail = (*opened.trail, *outcome.trail)
-            verdict = paid(_verdict(expectation, subject, scorer, outcome, trail, inverted), opened.cost_usd)
-            return verdict if opened.q is None else replace(verdict, q=opened.q)
+            return opened.told(_verdict(expectation, subject, scorer, outcome, trail, inverted))
         trail = (*opened.trail, *outcome.trail, _entry(step, scorer, outcome))
         begun = self._free_steps(
             expectation, subject, opened.route, opened.next_step + 1, trail, opened.leftover
         )
-        return paid(begun, opened.cost_usd + outcome.cost_usd)
+        return paid(opened.told(begun), outcome.cost_usd)
 
     def skip(self, opened: OpenExpectation, reason: str, leftover: Leftover) -> Verdict | OpenExpectation:
         """Pass over the asking step, which could not be made, and go on with the route."""
@@ -172,7 +171,7 @@ class Checker:
             trail,
             leftover or opened.leftover,
         )
-        return paid(begun, opened.cost_usd) if opened.audit is None else opened.audit.settle(begun)
+        return opened.told(begun) if opened.audit is None else opened.audit.settle(begun)
 
     def _free_steps(
         self,

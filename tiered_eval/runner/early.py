@@ -14,6 +14,7 @@ from typing import cast
 from tiered_eval.calibration.decider import Decision
 from tiered_eval.records import Expectation, Step, Tier, Verdict
 from tiered_eval.records.making import maker
+from tiered_eval.records.verdicts import ZERO_USD
 from tiered_eval.router import Route
 from tiered_eval.runner.audits import LastStages
 from tiered_eval.runner.certified import CertifiedChecks, Scores
@@ -48,11 +49,12 @@ class EarlyRoute:
         scores = certified.scores(expectation, subject)
         decision = certified.decide(expectation, scores, has_embedding=not has_step)
         if decision is not None:
-            return self._early(expectation, subject, chosen, decision, (), scores)
+            early = _certified_verdict(expectation, subject, decision, ())
+            return self._audited(early, chosen, decision, scores, subject, expectation)
         entry = Step("certificate", "coverage", "unsure", "the free scores do not suffice for its promise")
         following = names.index("semantic" if has_step else "judge")
         q = certified.probability(expectation, scores, has_embedding=not has_step)
-        first = 0 if certified.judges else None
+        first = 0 if certified.judges and not has_step else None
         return OpenExpectation(expectation, subject, chosen, following, (entry,), None, scores, q, first)
 
     def is_next(self, opened: OpenExpectation, tier: Tier) -> bool:
@@ -78,7 +80,8 @@ class EarlyRoute:
         scores = await certified.with_embedding(scores, expectation, subject, services)
         decision = certified.decide(expectation, scores, has_embedding=True)
         if decision is not None:
-            return self._early(expectation, subject, opened.route, decision, opened.trail, scores)
+            early = _certified_verdict(expectation, subject, decision, opened.trail)
+            return self._audited(early, opened.route, decision, scores, subject, expectation)
         entry = Step("certificate", "embedding", "unsure", "the embedding does not suffice for its promise")
         following = [step.scorer for step in opened.route.steps].index("judge")
         q = certified.probability(expectation, scores, has_embedding=True)
@@ -93,13 +96,24 @@ class EarlyRoute:
         """Ask a cheap judge; what it leaves open climbs, and the next one is not told of it."""
         certified = self._certified
         expectation, subject = opened.expectation, opened.subject
-        scores, cost_usd = await certified.with_judge(scores, place, expectation, subject, services)
-        judged = place + 1
+        scores, said = await certified.with_judge(scores, place, expectation, subject, services)
+        judged, cost_usd = place + 1, ZERO_USD if said is None else said.cost_usd
         decision = certified.decide(expectation, scores, has_embedding=True, judged=judged)
         if decision is not None:
-            begun = self._early(expectation, subject, opened.route, decision, opened.trail, scores)
-            return paid(begun, opened.cost_usd + cost_usd)
-        entry = Step("certificate", "judge", "unsure", "the judge's score does not suffice for its promise")
+            early = _certified_verdict(expectation, subject, decision, opened.trail)
+            if said is not None:
+                early = replace(early, model=said.model, prompt=said.prompt, from_store=said.from_store)
+            return self._audited(
+                paid(early, opened.cost_usd + cost_usd), opened.route, decision, scores, subject, expectation
+            )
+        entry = Step(
+            "certificate",
+            "judge",
+            "unsure",
+            "the judge's score does not suffice for its promise",
+            scores[certified.judges[place]] if place < len(certified.judges) else None,
+            None if said is None else said.model,
+        )
         return replace(
             opened,
             trail=(*opened.trail, entry),
@@ -117,25 +131,29 @@ class EarlyRoute:
             return services
         return cast(Services, LastStages(services, self._certified.behind(services.chain)))
 
-    def _early(
+    def _audited(
         self,
-        expectation: Expectation,
-        subject: Subject,
+        early: Verdict,
         chosen: Route,
         decision: Decision,
-        trail: tuple[Step, ...],
         scores: Scores,
+        subject: Subject,
+        expectation: Expectation,
     ) -> Verdict | OpenExpectation:
         """A certified verdict; where its audit is drawn, it goes to the judge as well."""
-        verdict = _certified_verdict(expectation, subject, decision, trail)
-        audit = self._certified.audits.find_turn(verdict, expectation, subject)
+        audit = self._certified.audits.find_turn(early, expectation, subject)
         if audit is None:
-            return verdict
-        entry = Step("certificate", _tier_of(decision), decision.state, verdict.reason, decision.q)
-        following = [step.scorer for step in chosen.steps].index("judge")
-        trail = (*trail, entry)
+            return early
+        entry = Step("certificate", _tier_of(decision), decision.state, early.reason, decision.q, early.model)
         return OpenExpectation(
-            expectation, subject, chosen, following, trail, None, scores, decision.q, None, audit
+            expectation,
+            subject,
+            chosen,
+            next_step=[step.scorer for step in chosen.steps].index("judge"),
+            trail=(*early.trail, entry),
+            scores=scores,
+            q=decision.q,
+            audit=audit,
         )
 
 

@@ -414,7 +414,7 @@ class Evaluator:
             while await self._goes_on(job, tier, queue):
                 pass
             if turns is not None and tier == "embedding":
-                turns.passed()
+                turns.passed(job)
 
     async def _goes_on(self, job: Job, tier: Tier, queue: asyncio.Queue[Job]) -> bool:
         """Ask about a job. True: it goes on in the same queue, and at once, as all workers of a full queue would wait for room in it."""

@@ -71,7 +71,11 @@ class OpenExpectation:
 
     def left(self, verdict: Verdict) -> Verdict:
         """What it ends with where its step was not made, or failed: an audit takes no verdict away."""
-        return paid(verdict, self.cost_usd) if self.audit is None else self.audit.stands(verdict)
+        return self.told(verdict) if self.audit is None else self.audit.stands(verdict)
+
+    def told(self, begun: Begun) -> Begun:
+        """What it came to, with what is known of it and was paid for it before."""
+        return paid(begun if self.q is None else replace(begun, q=self.q), self.cost_usd)
 
     def after(self, cut: CutShort) -> OpenExpectation:
         """With what was said, and paid for, before a step was cut short: it is told, and is no verdict."""

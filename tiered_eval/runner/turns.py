@@ -71,7 +71,7 @@ class Turns:
         self._embed_until = None if limit_s is None else clock() + limit_s * EMBED_SHARE
         self._held: list[Job] = []
         self._spares: list[tuple[float, Job]] = []
-        self._upstream = 0
+        self._upstream: set[Job] = set()
         self._open = 0
         self._is_read = self._is_full = False
         self._is_late = False
@@ -90,7 +90,7 @@ class Turns:
     def keeps(self, job: Job, tier: Tier) -> bool:
         """Take a job that is about to wait for a scorer of ``tier``; False: it goes on."""
         if tier == "embedding":
-            self._upstream += 1
+            self._upstream.add(job)
         if tier != "judge":
             return False
         audit = job.opened.audit
@@ -115,9 +115,9 @@ class Turns:
             if self._order is not None:
                 self._order.asked(job)
 
-    def passed(self) -> None:
-        """A job that waited for an embedding has gone on, or is settled."""
-        self._upstream -= 1
+    def passed(self, job: Job) -> None:
+        """A job that waited for an embedding (or for one after the other) has gone on, or is settled."""
+        self._upstream.discard(job)
         self._change.set()
 
     def look(self, *, is_full: bool) -> None:
@@ -140,7 +140,7 @@ class Turns:
     async def next_batch(self) -> Iterable[Job]:
         """The next jobs for the judge, in order, as soon as there are any. One caller at a time."""
         while True:
-            is_all = self._is_read and self._upstream == 0
+            is_all = self._is_read and not self._upstream
             if is_all and (not self._is_early_later or self._open == len(self._spares)):
                 self._promote_spares()
             if self._held and (is_all or self._is_late):
