@@ -28,7 +28,7 @@ from tiered_eval.errors import BudgetExceeded, TieredEvalError
 from tiered_eval.ledger import Kept, shares_of
 from tiered_eval.records import Completed, DecisionAnswer, DecisionRequest, ModelReply
 
-__all__ = ["Decider"]
+__all__ = ["DecisionCalls"]
 
 
 class Door(Protocol):
@@ -64,7 +64,7 @@ class _Question(Waiting[Answer]):
     """Seal of a kept answer that could not be read: it is asked alone, to take that one's place."""
 
 
-class Decider:
+class DecisionCalls:
     """Collects questions by text, and asks them together. Belongs to one event loop.
 
     Args:

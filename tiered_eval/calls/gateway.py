@@ -21,7 +21,7 @@ from tiered_eval.calls.batches import BatchedCalls
 from tiered_eval.calls.books import Books
 from tiered_eval.calls.breaker import Breaker
 from tiered_eval.calls.decided import answer_reader, recorded_form
-from tiered_eval.calls.decisions import Decider
+from tiered_eval.calls.decisions import DecisionCalls
 from tiered_eval.calls.embedding import batches_of, embedding_job, joined
 from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.job import Bought, Job, Reply
@@ -88,7 +88,7 @@ class Gateway:
         self.jobs = Jobs(vendors=self._vendors, world=world)
         packs = most_in_a_pack(terms.pack) > 1
         self._packer = Packer(self, pack=terms.pack, seed=terms.seed) if packs else None
-        self._decider = Decider(self)
+        self._decisions = DecisionCalls(self)
         self._batches = BatchedCalls(
             terms=terms,
             world=world,
@@ -119,7 +119,7 @@ class Gateway:
         self.refuse_new_calls(CallsStopped("the gateway is closed"))
         if self._packer is not None:
             await self._packer.aclose()
-        await self._decider.aclose()
+        await self._decisions.aclose()
         await self._flights.aclose()
         await self._batches.aclose()
         await self._vendors.aclose()
@@ -177,7 +177,7 @@ class Gateway:
         if self._terms.mode == "replay":
             [question] = request.questions
             return await self._replay(recorded_form(request), answer_reader(question), models[0])
-        return await self._in_turn(models, lambda model: self._decider.decide(request, model=model))
+        return await self._in_turn(models, lambda model: self._decisions.decide(request, model=model))
 
     async def embed(self, texts: Sequence[str], *, model: str) -> EmbeddingReply:
         """Vectors of ``texts`` from a paid model, in as many requests as its limits ask for. Not kept here.
