@@ -94,6 +94,23 @@ def test_score_is_one_of_the_levels():
     assert scores == {1, 9}
 
 
+@pytest.mark.parametrize("name", ["questions", "criteria", "statements"])
+def test_each_of_several_is_answered_under_its_id(name: str):
+    """Packed questions, the criteria of a rubric and the statements of a text get one answer each."""
+    prompt = (
+        f'DATA abc\n{{"{name}": [{{"id": "x1", "text": "a"}}, {{"id": "x2", "text": "b"}}]}}\nEND OF DATA abc'
+    )
+    answer = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "verdict": {"type": "string", "enum": ["yes", "no"]}},
+    }
+    schema = {"type": "object", "properties": {"answers": {"type": "array", "items": answer}}}
+
+    given = json.loads(answer_text(prompt, schema))["answers"]
+
+    assert given == [{"id": "x1", "verdict": "yes"}, {"id": "x2", "verdict": "yes"}]
+
+
 @pytest.mark.parametrize(
     ("prompt", "nonce"),
     [

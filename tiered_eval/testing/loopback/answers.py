@@ -133,6 +133,10 @@ def _levels_in(data: Mapping[str, Any]) -> list[int]:
 
 
 def _questions_in(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Several questions about one response, where that is what is asked."""
-    questions = data.get("questions", [])
-    return [question for question in questions if isinstance(question, dict) and "id" in question]
+    """Several questions, criteria or statements, where each of them is to be answered under its id."""
+    for name in ("questions", "criteria", "statements"):
+        asked = data.get(name, [])
+        found: list[Mapping[str, Any]] = [one for one in asked if isinstance(one, dict) and "id" in one]
+        if found:
+            return found
+    return []
