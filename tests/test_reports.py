@@ -411,6 +411,7 @@ def test_a_clean_run_says_that_nothing_is_to_do():
         ("ProviderRefused", "mend what the errors name"),  # a wrong key
         ("ConfigError", "mend what the errors name"),  # no key
         ("RecordingMissing", "mend what the errors name"),  # nothing was recorded
+        ("SandboxError", "mend what the errors name"),  # no box for code
         ("ProviderUnavailable", "could not be made: run the same command again"),  # passes by itself
     ],
 )

@@ -42,7 +42,7 @@ _SMALLEST_SHOWN = Decimal("0.0001")
 ERRORS_LOOKED_AT = 1_000
 """An outage repeats one error; so many of them are looked at for another one."""
 
-_NEEDS_MENDING = frozenset({"ConfigError", "ProviderRefused", "RecordingMissing"})
+_NEEDS_MENDING = frozenset({"ConfigError", "ProviderRefused", "RecordingMissing", "SandboxError"})
 """Failures that the same command again meets again, until somebody has changed something."""
 
 _LEFTOVER_WORDS = {
@@ -280,7 +280,7 @@ def _error_step(report: Report) -> str:
     could_not = f"{plural(report.counts.error, 'check')} could not be made"
     again = "run the same command again, only these are asked"
     if _NEEDS_MENDING.intersection(report.failures):
-        return f"{could_not}: mend what the errors name, such as a key, a model's name or a recording; then {again}."
+        return f"{could_not}: mend what the errors name, such as a key, a model or a sandbox; then {again}."
     return f"{could_not}: {again}. If they stay, the errors say why."
 
 
