@@ -176,7 +176,7 @@ def unexplained(
 
 
 CHECKED = settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
