@@ -34,7 +34,7 @@ class CaseResult:
     response_digest: str | None = None
     """Says whether two runs looked at the same response; see ``Case.response_digest``."""
     asked_digest: str | None = None
-    """Says whether two runs asked the same about it; see ``Case.asked_digest``. None where free checks settled all."""
+    """Says whether two runs asked the same about it; see ``Case.asked_digest``. None where plain free checks settled all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,7 +111,7 @@ class BaseRun:
         )
 
     def _taken(self, old: Verdict, new: Verdict) -> Verdict:
-        assert old.tier is not None, "a model gave it"
+        assert old.tier is not None, "a model or a certificate gave it"
         trail = tuple(step for step in old.trail if not step.reason.startswith(_TAKEN))
         state: OutcomeState = "pass" if old.state == "pass" else "fail"
         entry = Step(
@@ -139,8 +139,15 @@ def _places(report: Report) -> dict[str, int]:
 
 
 def _may_stand(verdict: Verdict) -> bool:
-    """Was it decided by a model, with a prompt that is still the one in use?"""
-    if not verdict.is_decided or verdict.tier not in ("embedding", "judge"):
+    """Was it decided by a model, with a prompt that is still the one in use, or early by the certificate of both runs?
+
+    What the certificate said of this response the base has audited, where it was drawn: another run would draw the same.
+    """
+    if not verdict.is_decided:
+        return False
+    if verdict.certified:
+        return True
+    if verdict.tier not in ("embedding", "judge"):
         return False
     return verdict.prompt is None or _is_current(verdict.prompt)
 

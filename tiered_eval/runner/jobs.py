@@ -65,7 +65,8 @@ class OpenCase:
     def result(self) -> CaseResult:
         verdicts = tuple(filter(None, self.verdicts))
         case = self.case
-        asked = case.asked_digest if self.has_asked else None
+        may_be_taken_over = self.has_asked or any(verdict.certified for verdict in verdicts)
+        asked = case.asked_digest if may_be_taken_over else None
         return case_result(self.index, case.id, verdicts, case.tags, case.response_digest, asked)
 
 
