@@ -335,6 +335,21 @@ class TestScorers:
         assert {"exact", "number", "semantic", "judge"} <= {scorer["name"] for scorer in found}
         assert all("target" not in scorer for scorer in found)
 
+    @pytest.mark.parametrize("word", ["rouge", "rouge_l", "ROUGE-2", "order of words"])
+    def test_words_choose_among_them(self, word: str, capsys: pytest.CaptureFixture[str]):
+        """A scorer is found by a part of its name, by a name from elsewhere, and by what it says of itself."""
+        assert run_app(["scorers", word]) == 0
+
+        shown = capsys.readouterr().out
+        assert "rouge  (coverage tier" in shown
+        assert "rouge-l (variant: rougeL)" in shown
+        assert "exact  (exact tier)" not in shown
+
+    def test_a_word_that_no_scorer_speaks_of(self, capsys: pytest.CaptureFixture[str]):
+        """Nothing found is an error that says how to see them all."""
+        assert run_app(["scorers", "clairvoyance"]) == 2
+        assert "no scorer speaks of clairvoyance" in capsys.readouterr().err
+
 
 class TestLint:
     def test_a_sound_suite(self, suite: Path, capsys: pytest.CaptureFixture[str]):

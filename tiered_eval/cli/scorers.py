@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tiered_eval.cli.output import complain, say
+from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
     from tiered_eval.catalogue import Alias, OptionInfo, ScorerInfo
@@ -31,6 +32,7 @@ _HIDDEN = {"target", "check", "code"}
 
 
 @click.command(short_help="List the scorers.")
+@click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option(
     "--suite",
     type=click.Path(exists=True, path_type=Path),
@@ -39,8 +41,10 @@ _HIDDEN = {"target", "check", "code"}
 )
 @click.option("--allow-code", is_flag=True, help="Let the suite's code run, to see what it declares.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list, for programs.")
-def scorers(suite: Path | None, allow_code: bool, as_json: bool) -> int:
+def scorers(words: tuple[str, ...], suite: Path | None, allow_code: bool, as_json: bool) -> int:
     """List the scorers, cheapest tier first, with their options and an example of each.
+
+    With WORDs, those alone that have one of them in a name or in what they say of themselves.
 
     Scorers of installed packages are among them, and of a suite where it is named and its code allowed.
     """
@@ -51,12 +55,20 @@ def scorers(suite: Path | None, allow_code: bool, as_json: bool) -> int:
     catalogue = own_catalogue(SuiteCode(folder, allow_code=allow_code))
     for fault in catalogue.read_everything():
         complain(f"left out: {fault}")
-    found = list(catalogue)
+    found = [info for info in catalogue if not words or any(_speaks_of(info, word) for word in words)]
+    if not found:
+        raise ConfigError(f"no scorer speaks of {' or '.join(words)}: `tiered-eval scorers` lists them all")
     if as_json:
         say(json.dumps([_as_json(info) for info in found], indent=2))
         return 0
     say("\n\n".join("\n".join(_lines(info)) for info in found))
     return 0
+
+
+def _speaks_of(info: ScorerInfo, word: str) -> bool:
+    names = (info.name, *(alias.name for alias in info.aliases))
+    wanted = word.lower()
+    return any(wanted.replace("_", "-") in name for name in names) or wanted in info.summary.lower()
 
 
 def _as_json(info: ScorerInfo) -> dict[str, object]:
@@ -84,8 +96,13 @@ def _lines(info: ScorerInfo) -> Iterator[str]:
 
 
 def _alias(alias: Alias) -> str:
-    implied = ", ".join(f"{name}: {str(value).lower()}" for name, value in alias.options.items())
+    implied = ", ".join(f"{name}: {_as_written(value)}" for name, value in alias.options.items())
     return f"{alias.name} ({implied})" if implied else alias.name
+
+
+def _as_written(value: object) -> str:
+    """As a suite's author writes it: a flag in small letters, anything else letter for letter."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _described(option: OptionInfo) -> str:
