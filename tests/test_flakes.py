@@ -144,7 +144,7 @@ async def share_red(noise: float, drop: float, runs: int) -> float:
     return red / runs
 
 
-@pytest.mark.parametrize("runs", [6, pytest.param(200, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
+@pytest.mark.parametrize("runs", [6, pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
 @pytest.mark.parametrize(
     ("noise", "drop", "least", "most"),
     [
