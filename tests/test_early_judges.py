@@ -140,6 +140,29 @@ async def test_what_it_leaves_open_goes_to_the_stage_behind(certificate: Certifi
     assert verdicts_of(report)[0].trail[-1].scorer == "certificate"
 
 
+async def test_what_is_not_judged_says_what_the_certificate_knows(certificate: Certificate, tmp_path: Path):
+    """Where the money ends behind the small judge, or before it, the probability stays with the verdict, and what was asked in its trail."""
+    report, services = await run_with(
+        certificate, requirements(30), tmp_path, lambda text: "cannot-tell", calls=31
+    )
+
+    left = [one for one in verdicts_of(report) if one.leftover == "budget"]
+    assert len(services.asked) == 31
+    known = [one for one in left if any("judge's score" in step.reason for step in one.trail)]
+    assert known
+    assert all(one.q is not None for one in known)
+    assert not any(one.certified or one.audited for one in left)
+
+
+async def test_a_certified_verdict_names_the_judge_whose_score_it_rests_on(
+    certificate: Certificate, tmp_path: Path
+):
+    """With the prompt that it was asked by, as every verdict of a judge does."""
+    report, _ = await run_with(certificate, requirements(40), tmp_path)
+
+    assert all(one.model == "judge" and one.prompt for one in verdicts_of(report) if one.certified)
+
+
 async def test_an_outage_of_the_cheap_judge_climbs(certificate: Certificate, tmp_path: Path):
     """A tier that cannot be asked has no score; it is no verdict, and the next tier is asked."""
     down = ProviderUnavailable("500", model=SMALL, status=500, billed="no")

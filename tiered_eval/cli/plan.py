@@ -20,6 +20,7 @@ from tiered_eval.reports.wording import cap_place, cap_usd, plural, usd
 if TYPE_CHECKING:
     from tiered_eval.config import Pack
     from tiered_eval.runner import Plan, PlanLine
+    from tiered_eval.runner.planning_early import PlanCertificate
 
 __all__ = ["plan"]
 
@@ -78,6 +79,7 @@ def _summary_lines(made: Plan) -> Iterator[str]:
     yield f"  settled free   {made.settled_free:,}" + (f" ({settled})" if settled else "")
     if made.errors:
         yield f"  errors         {made.errors:,} that cannot be checked; a run says why"
+    yield from _certificate_lines(made.certificate)
     yield f"  to embedding   {made.to_embedding:,}"
     yield f"  judge calls    {_calls(made)}"
     yield from _stage_lines(made)
@@ -99,6 +101,27 @@ def _summary_lines(made: Plan) -> Iterator[str]:
     )
     if made.to_judge_most:
         yield f"                 not counted: what {' and '.join(made.not_counted)} may save"
+
+
+def _certificate_lines(found: PlanCertificate | None) -> Iterator[str]:
+    """What would be decided early, and checked."""
+    if found is None:
+        return
+    lines = list(found.warnings)
+    if not found.void and not found.is_stale:
+        lines = [line.removeprefix("certified: ") for line in found.promise] + lines
+        later = found.decided_most - found.decided_free
+        decided = (
+            f"{found.decided_free:,} of {found.covered:,} expectations of its kinds decided by free scores"
+        )
+        lines.append(decided + (f", up to {later:,} more by what is asked later" if later else ""))
+        if found.audits_most:
+            least, most = found.audits_least, found.audits_most
+            count = plural(most, "audit") if least == most else f"{least:,} to {most:,} audits"
+            cost = "" if found.audits_expected_usd is None else f", {usd(found.audits_expected_usd)} expected"
+            lines.append(f"{count} of early verdicts at the last judge{cost}")
+    for place, line in enumerate(lines):
+        yield f"  {'' if place else 'certificate':<14} {one_line(line, 300)}"
 
 
 def _stage_lines(made: Plan) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache, partial
@@ -195,6 +195,57 @@ class _Costs:
             costs.close_case()
 
 
+class _Count:
+    """What would settle each expectation, and who would be asked about it."""
+
+    def __init__(self, costs: _Costs, load: Callable[[str], Any], foreseen: Foreseen | None) -> None:
+        self.settled: Counter[str] = Counter()
+        self.to_embedding = self.errors = 0
+        self._costs = costs
+        self._load = load
+        self._foreseen = foreseen
+
+    def take(self, expectation: Expectation, begun: Verdict | OpenExpectation | None) -> None:
+        """Take account of one expectation, as its free checks left it; None where they could not be made."""
+        try:
+            if begun is None:
+                self.errors += 1
+            elif self._foreseen is not None and _is_under(self._foreseen, begun):
+                self._take_covered(self._foreseen, begun)
+            elif isinstance(begun, Verdict):
+                self.settled[begun.scorer or "unsettled"] += 1
+            else:
+                self._take_open(expectation, begun)
+        except ConfigError:  # it has no question that could be asked; a run says why
+            self.errors += 1
+
+    def _take_open(self, expectation: Expectation, begun: OpenExpectation) -> None:
+        ahead = [step.scorer for step in begun.route.steps[begun.next_step :]]
+        self.to_embedding += "semantic" in ahead
+        for place, name in enumerate(ahead):
+            self._costs.add(self._load(name), expectation, begun.subject, is_certain=place == 0)
+
+    def _take_covered(self, foreseen: Foreseen, begun: Verdict | OpenExpectation) -> None:
+        is_early = foreseen.is_early(begun)
+        if is_early:
+            self.settled["certificate"] += 1
+        is_drawn = foreseen.saw(begun)
+        if isinstance(begun, Verdict):
+            return
+        if is_drawn:
+            self._costs.add_audit(self._load("judge"), begun, is_certain=True)
+        elif not is_early:
+            is_next = begun.route.steps[begun.next_step].scorer == "judge"
+            self.to_embedding += not is_next
+            self._costs.add_covered(self._load("judge"), begun, is_next=is_next)
+
+    def end(self) -> None:
+        """Add what a run asks when all else has been asked."""
+        for spare in () if self._foreseen is None else self._foreseen.spares():
+            self._costs.add_audit(self._load("judge"), spare, is_certain=False)
+            self._costs.close_case()
+
+
 def _question(scorer: Any, expectation: Expectation, subject: Subject, *, is_certain: bool) -> AskedQuestion:
     """The one question of the judge."""
     [in_words] = scorer.requests(expectation, subject)
@@ -221,8 +272,8 @@ def plan(
     checker = Checker(profile, partial(load_scorer, catalogue=catalogue), people=people, certified=certified)
     load = cache(lambda name: load_scorer(name, profile, catalogue=catalogue))
     costs = _Costs(config, certified)
-    settled: Counter[str] = Counter()
-    cases = expectations = to_embedding = errors = 0
+    count = _Count(costs, load, foreseen)
+    cases = expectations = 0
     lines: list[PlanLine] = []
     for case in suite.cases:
         cases += 1
@@ -235,52 +286,28 @@ def plan(
                 begun = checker.begin(expectation, subject)
             except (Exception, SystemExit):  # noqa: BLE001  # the run makes an error verdict of it; a plan goes on
                 begun = None
-            if begun is None:
-                errors += 1
-            elif foreseen is not None and _is_under(foreseen, begun):
-                is_early = foreseen.is_early(begun)
-                settled["certificate"] += is_early
-                is_drawn = foreseen.saw(begun)
-                if isinstance(begun, OpenExpectation):
-                    if is_drawn:
-                        costs.add_audit(load("judge"), begun, is_certain=True)
-                    elif not is_early:
-                        is_next = begun.route.steps[begun.next_step].scorer == "judge"
-                        to_embedding += not is_next
-                        costs.add_covered(load("judge"), begun, is_next=is_next)
-            elif isinstance(begun, Verdict):
-                settled[begun.scorer or "unsettled"] += 1
-            else:
-                ahead = [step.scorer for step in begun.route.steps[begun.next_step :]]
-                to_embedding += "semantic" in ahead
-                try:
-                    for place, name in enumerate(ahead):
-                        costs.add(load(name), expectation, begun.subject, is_certain=place == 0)
-                except ConfigError:  # it has no question that could be asked; a run says why
-                    errors += 1
+            count.take(expectation, begun)
             if len(lines) < detail_limit:
                 lines.append(_line(case.id, expectation, chosen, begun))
         costs.close_case()
-    for spare in () if foreseen is None else foreseen.spares():
-        costs.add_audit(load("judge"), spare, is_certain=False)
-        costs.close_case()
+    count.end()
     return Plan(
         suite=suite.name,
         cases=cases,
         expectations=expectations,
-        settled_free=settled.total() - settled["unsettled"],
-        by_scorer=dict(settled.most_common()),
-        to_embedding=to_embedding,
+        settled_free=count.settled.total() - count.settled["unsettled"],
+        by_scorer=dict(count.settled.most_common()),
+        to_embedding=count.to_embedding,
         to_judge_most=sum(stage.calls_most for stage in costs.stages),
         to_judge_least=sum(stage.calls_least for stage in costs.stages),
         judge=" → ".join(chain_in_words(config.stages)) if config.chain else next(iter(config.judges), None),
         **_money(costs),
-        stages=tuple(_planned(stage, costs) for stage in config.chain),
+        stages=tuple(_planned(number, costs) for number in range(len(config.chain))),
         certificate=None if foreseen is None else foreseen.found(costs.audits_usd),
         caps_usd=caps_in_words(config),
         not_counted=tuple(_not_counted(config)),
         lines=tuple(lines),
-        errors=errors,
+        errors=count.errors,
     )
 
 
@@ -305,11 +332,13 @@ def _money(costs: _Costs) -> dict[str, Any]:
     }
 
 
-def _planned(stage: JudgeStage, costs: _Costs) -> PlanStage:
+def _planned(number: int, costs: _Costs) -> PlanStage:
     """One stage of the run's chain, with what a certificate asks of it."""
-    asked = [each for chain in costs.of_chain for each in chain.stages if each.stage == stage]
+    main, stages = costs.main.stages[number], [each.stage for each in costs.main.stages]
+    more = [each for chain in costs.of_chain[1:] for each in chain.stages if each.stage == main.stage]
+    asked = [main, *(more if stages.index(main.stage) == number else [])]
     return PlanStage(
-        judge=str(stage),
+        judge=str(main.stage),
         questions_most=sum(each.questions_most for each in asked),
         questions_expected=sum(math.ceil(each.questions_most * each.reach) for each in asked),
         calls_most=sum(each.calls_most for each in asked),

@@ -85,10 +85,18 @@ class ChainCosts:
     """Questions and their money at one chain, case by case: questions of one case may share a call."""
 
     def __init__(
-        self, chain: Sequence[JudgeStage], prices: PriceBook, pack: Pack, prompt_cache: PromptCache = "auto"
+        self,
+        chain: Sequence[JudgeStage],
+        prices: PriceBook,
+        pack: Pack,
+        prompt_cache: PromptCache = "auto",
+        *,
+        share: float = 1.0,
     ) -> None:
+        """``share`` of the questions is expected to come to the chain at all."""
         self.stages = [
-            StageCosts(stage=stage, reach=reach) for stage, reach in zip(chain, reaching(chain), strict=True)
+            StageCosts(stage=stage, reach=share * reach)
+            for stage, reach in zip(chain, reaching(chain), strict=True)
         ]
         self._now = datetime.now(UTC)
         self._prices = prices
