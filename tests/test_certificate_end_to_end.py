@@ -149,6 +149,7 @@ async def test_free_then_embedding_then_small_judge_then_top(
         told = {"OPENAI_BASE_URL": f"{server.url}/v1", "ANTHROPIC_BASE_URL": server.url}
         words = await calibrated(runs, tmp_path, early, told)
         assert "certified: early verdicts differ from top judge in <= 10.0%" in words
+        assert "human" not in words
         server.log.clear()
         report = await ran(runs, tmp_path, told)
         small, large = asked(server, early), asked(server, LARGE)

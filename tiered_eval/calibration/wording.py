@@ -58,7 +58,9 @@ def certificate_lines(certificate: Certificate) -> Iterator[str]:
     design = (
         "a shipped design" if certificate.design_source not in ("human", "top_judge") else "labels of its own"
     )
-    yield f"design: {design} ({certificate.design_source}, {certificate.n_design:,} labels)"
+    is_by_judge = certificate.design_source == "human" and certificate.promise.label_source == "top_judge"
+    source = "top judge" if is_by_judge else certificate.design_source
+    yield f"design: {design} ({source}, {certificate.n_design:,} labels)"
 
 
 def forecast_lines(found: Sequence[Forecast]) -> Iterator[str]:
