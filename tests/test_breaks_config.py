@@ -20,6 +20,8 @@ from tiered_eval.errors import ConfigError
         ({"max_time_s": float("nan")}, "a deadline that never comes, however it is compared"),
         ({"max_time_s": -1.0}, "before the run"),
         ({"max_time_s": "6m"}, "the command line's way to write it"),
+        ({"home": "evals"}, "found to be no path deep in the run, else"),
+        ({"results_path": "results.jsonl"}, "as above"),
         ({"request_timeout_s": 0.0}, "no attempt could end in time"),
         ({"request_timeout_s": float("nan")}, "as above"),
         ({"max_cost_usd": Decimal("NaN")}, "a cap that nothing exceeds"),

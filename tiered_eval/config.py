@@ -215,6 +215,9 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     caches = get_args(PromptCache)
     yield "prompt_cache", config.prompt_cache in caches, f"one of {', '.join(caches)}"
     yield "batch", config.batch in (None, *get_args(Batch)), f"one of {', '.join(get_args(Batch))}"
+    for name in ("home", "recordings", "certificate", "results_path"):
+        place: object = getattr(config, name)
+        yield name, place is None or isinstance(place, Path), "a pathlib.Path, or None"
     pack = config.pack
     is_pack = pack in (None, "auto", "never") or (type(pack) is int and pack >= 1)
     yield "pack", is_pack, "auto, never, or a number"
