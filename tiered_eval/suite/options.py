@@ -270,7 +270,7 @@ def _shown(raw: object) -> str:
         return "true" if raw else "false"
     if not isinstance(raw, str | int | float):
         return f"a value of type {type(raw).__name__}"
-    text = text_of(raw) or "a number"
+    text = text_of(raw) or (str(raw) if isinstance(raw, float) else "a number")
     text = text if len(text) <= 60 else text[:57] + "..."
     return f'"{text}"' if isinstance(raw, str) and not isinstance(raw, Spelled) else text
 
