@@ -125,7 +125,7 @@ class JudgeMissing(ConfigError):
 
 
 class Interrupted(TieredEvalError):
-    """Work of this machine that was dropped because the run was told to end; it can be done again at no cost."""
+    """Dropped because the run was told to end: work of this machine, or a call that had not left. Nothing was paid for it."""
 
 
 class CutShort(TieredEvalError):

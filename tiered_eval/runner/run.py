@@ -228,6 +228,8 @@ class _Run:
     async def let_calls_end(self) -> None:
         """Begin nothing more, and wait for calls in flight: they are paid for, so their answers should be kept."""
         self._evaluator.stop("interrupted")
+        if self._evaluator.services is not None:
+            self._evaluator.services.leave()
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_S):
                 while self._evaluator.open_jobs:  # noqa: ASYNC110 - once a run, and only where it fails

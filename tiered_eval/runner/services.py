@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tiered_eval.calls import Gateway, Terms, World, most_in_a_pack, provider_of
 from tiered_eval.config import RunConfig, caps_in_words
-from tiered_eval.errors import ConfigError, EmbedderMissing, JudgeMissing
+from tiered_eval.errors import ConfigError, EmbedderMissing, Interrupted, JudgeMissing
 from tiered_eval.ledger import Cap, Ledger
 from tiered_eval.pricing import PriceBook, pico_from_usd
 from tiered_eval.providers.base import DecisionProvider, Provider
@@ -100,7 +100,7 @@ class RunServices(Services, Protocol):
         ...
 
     def leave(self) -> None:
-        """Drop the work of this machine that is under way: the run was told to end. What is paid for may end."""
+        """The run was told to end: drop the work of this machine, and let no further call leave. One in flight may end."""
         ...
 
     async def aclose(self) -> None: ...
@@ -175,7 +175,8 @@ class LiveServices:
         return EMBEDDING_AT_ONCE if tier == "embedding" else self._judged_at_once
 
     def leave(self) -> None:
-        """See :class:`RunServices`."""
+        """See :class:`RunServices`. More questions may have begun than calls are open; those behind them are not paid for."""
+        self._gateway.refuse_new_calls(Interrupted("the run was interrupted"))
         if self._batcher is not None:
             self._batcher.leave()
 
