@@ -151,6 +151,38 @@ async def test_a_run_by_batches_waits_for_all_of_it(tmp_path: Path):
     assert (batches.sizes, provider.asked) == ([40], [])
 
 
+async def test_a_run_that_is_told_to_end_makes_the_open_calls_only(tmp_path: Path):
+    """More questions have begun than calls are open; those behind the open ones are left over, and nobody pays for them."""
+    stop, release = asyncio.Event(), asyncio.Event()
+
+    async def held(_: float) -> None:
+        await release.wait()
+
+    provider = ScriptedProvider(answer=judge(), sleep=held)
+    config = RunConfig(chain=(JudgeStage(models=(SMALL,)),), embedder="none", home=tmp_path, pack="never")
+    prices = PriceBook(PRICES)
+    gateway = Gateway(
+        home=tmp_path,
+        prices=prices,
+        terms=Terms(run="run", pack="never", concurrency=2),
+        world=World(open_provider=lambda prefix: provider),
+    )
+    services = LiveServices(
+        gateway, chain=config.chain, embedder="none", prices=prices, home=tmp_path, judged_at_once=8
+    )
+    running = asyncio.create_task(evaluate(cases(count=2), config, services=services, stop=stop))
+    await until(lambda: len(provider.asked) == 2)
+    stop.set()
+    await until(lambda: gateway._attempts._refusal is not None)
+    release.set()
+    report = await running
+    await services.aclose()
+
+    assert len(provider.asked) == 2
+    assert (report.counts.passed, report.counts.not_judged, report.exit_code) == (2, 6, 130)
+    assert report.leftovers == {"interrupted": 6}
+
+
 def test_a_plan_counts_a_pack_as_one_call(tmp_path: Path):
     """Three requirements and a rubric are two calls, or four without packing, and packing is planned to cost less."""
     path = tmp_path / "suite.yaml"
