@@ -22,7 +22,7 @@ from tiered_eval.sandbox import Isolation, Limits, choose_isolation, is_working
 from tiered_eval.sandbox.limits import MEGABYTE
 from tiered_eval.scorers.base import Services
 from tiered_eval.scorers.code.forms import Calls, Form, read_form
-from tiered_eval.scorers.code.judging import Job, Tested, run_tests
+from tiered_eval.scorers.code.judging import Tested, Trial, run_tests
 from tiered_eval.scorers.code.taking import take_code
 from tiered_eval.scorers.selecting import find_in_response, graded, ground_truth
 from tiered_eval.text.json_values import Closeness
@@ -92,7 +92,7 @@ class CodeExec:
         taken = take_code(text, language, str(options.get("blocks", "all")))
         if taken.code is None:
             return Outcome("unsure", taken.why) if taken.is_ambiguous else Outcome("fail", taken.why, 0.0)
-        job = Job(
+        trial = Trial(
             code=taken.code,
             isolation=await _isolation(str(options.get("sandbox", "auto"))),
             limits=_limits(options),
@@ -104,7 +104,7 @@ class CodeExec:
             file=f"solution.{_ENDINGS.get(language, language)}",
             function=None if "function" not in options else str(options["function"]),
         )
-        return _outcome(await run_tests(job, form, self._nonce), job.isolation, options)
+        return _outcome(await run_tests(trial, form, self._nonce), trial.isolation, options)
 
 
 def _text_of(subject: Subject, options: Mapping[str, Any]) -> tuple[str | None, str]:

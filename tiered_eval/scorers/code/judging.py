@@ -21,7 +21,7 @@ from tiered_eval.scorers.code.forms import Assertions, Call, Calls, Form, Pair
 from tiered_eval.scorers.code.values import encode
 from tiered_eval.text.json_values import Closeness
 
-__all__ = ["Job", "Tested", "run_tests"]
+__all__ = ["Tested", "Trial", "run_tests"]
 
 _SHOWN = 200
 _REPORT_S = 5.0
@@ -50,7 +50,7 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Trial:
     """The code of one response, and how it is to be run."""
 
     code: str
@@ -63,7 +63,7 @@ class Job:
     function: str | None = None
 
 
-async def run_tests(job: Job, form: Form, nonce: Callable[[], str]) -> list[Tested]:
+async def run_tests(trial: Trial, form: Form, nonce: Callable[[], str]) -> list[Tested]:
     """What became of each test.
 
     Raises:
@@ -71,9 +71,9 @@ async def run_tests(job: Job, form: Form, nonce: Callable[[], str]) -> list[Test
         ConfigError: the tests themselves are wrong.
     """
     if isinstance(form, Calls):
-        return await _run_calls(job, form.calls)
+        return await _run_calls(trial, form.calls)
     if isinstance(form, Assertions):
-        return await _run_assertions(job, form.text, nonce())
+        return await _run_assertions(trial, form.text, nonce())
     tested: list[Tested] = []
     timeouts = 0
     for number, pair in enumerate(form.pairs, 1):
@@ -82,7 +82,7 @@ async def run_tests(job: Job, form: Form, nonce: Callable[[], str]) -> list[Test
                 Tested(f"case {number}", "failed", f"not run: {timeouts} before it ran out of time")
             )
             continue
-        ran, outcome = await _run_pair(job, pair, number)
+        ran, outcome = await _run_pair(trial, pair, number)
         timeouts += ran.stopped == "time"
         tested.append(outcome)
     return tested
@@ -91,21 +91,21 @@ async def run_tests(job: Job, form: Form, nonce: Callable[[], str]) -> list[Test
 # Pairs of input and output
 
 
-async def _run_pair(job: Job, pair: Pair, number: int) -> tuple[Ran, Tested]:
-    argv = [part.replace("{file}", job.file) for part in job.command] or [*PYTHON, job.file]
+async def _run_pair(trial: Trial, pair: Pair, number: int) -> tuple[Ran, Tested]:
+    argv = [part.replace("{file}", trial.file) for part in trial.command] or [*PYTHON, trial.file]
     ran = await run(
         [*argv, *pair.args],
-        isolation=job.isolation,
-        files={job.file: job.code},
+        isolation=trial.isolation,
+        files={trial.file: trial.code},
         stdin=pair.stdin.encode("utf-8", errors="surrogateescape"),
         limits=_with_room(
-            job.limits, 0 if pair.stdout is None else len(pair.stdout.encode(errors="replace"))
+            trial.limits, 0 if pair.stdout is None else len(pair.stdout.encode(errors="replace"))
         ),
     )
     name = f"case {number}" if not pair.stdin else f"stdin {pair.stdin.strip()[:_SHOWN]!r}"
     wanted_status = 0 if pair.exit_status is None else pair.exit_status
     if ran.exit_status != wanted_status:
-        return ran, Tested(name, "failed", _how_it_ended(ran, job.limits))
+        return ran, Tested(name, "failed", _how_it_ended(ran, trial.limits))
     if pair.stdout is None:
         return ran, Tested(name, "passed")
     printed = ran.stdout.decode("utf-8", errors="replace")
@@ -127,7 +127,7 @@ def _lines(text: str) -> list[str]:
 # Calls of a function
 
 
-async def _run_calls(job: Job, calls: Sequence[Call]) -> list[Tested]:
+async def _run_calls(trial: Trial, calls: Sequence[Call]) -> list[Tested]:
     requests = [
         {
             "function": call.function,
@@ -136,15 +136,15 @@ async def _run_calls(job: Job, calls: Sequence[Call]) -> list[Tested]:
         }
         for call in calls
     ]
-    limits = _with_room(job.limits, _AS_ANSWER * sum(len(repr(call.expected)) for call in calls))
-    ran = await _run_python(job, "serving", "serve_calls", "\n".join(map(json.dumps, requests)), limits)
+    limits = _with_room(trial.limits, _AS_ANSWER * sum(len(repr(call.expected)) for call in calls))
+    ran = await _run_python(trial, "serving", "serve_calls", "\n".join(map(json.dumps, requests)), limits)
     answers = _answers(ran)
     if not answers or "raised" in answers[0]:
-        why = _raised(_told(answers[0])) if answers else _how_it_ended(ran, job.limits)
+        why = _raised(_told(answers[0])) if answers else _how_it_ended(ran, trial.limits)
         return [Tested(str(call), "failed", f"the code could not be loaded: {why}") for call in calls]
-    ended = _how_it_ended(ran, job.limits)
+    ended = _how_it_ended(ran, trial.limits)
     given = {answer["of"]: answer for answer in reversed(answers) if isinstance(answer.get("of"), int)}
-    return [_compared(call, given.get(at), ended, job.closeness) for at, call in enumerate(calls)]
+    return [_compared(call, given.get(at), ended, trial.closeness) for at, call in enumerate(calls)]
 
 
 def _compared(call: Call, answer: Mapping[str, Any] | None, ended: str, closeness: Closeness) -> Tested:
@@ -178,11 +178,11 @@ def _nothing_else(value: object) -> dict[str, Any]:
 # Assertions
 
 
-async def _run_assertions(job: Job, text: str, nonce: str) -> list[Tested]:
-    seconds = job.limits.wall_s
-    order = {"nonce": nonce, "tests": text, "function": job.function, "seconds": seconds}
-    limits = replace(job.limits, wall_s=seconds + _REPORT_S)
-    ran = await _run_python(job, "asserting", "main", json.dumps(order), limits)
+async def _run_assertions(trial: Trial, text: str, nonce: str) -> list[Tested]:
+    seconds = trial.limits.wall_s
+    order = {"nonce": nonce, "tests": text, "function": trial.function, "seconds": seconds}
+    limits = replace(trial.limits, wall_s=seconds + _REPORT_S)
+    ran = await _run_python(trial, "asserting", "main", json.dumps(order), limits)
     report = next((one for one in _answers(ran) if one.get("nonce") == nonce), None)
     if report is None:
         return [Tested("all tests", "failed", f"the code ended the tests: {_how_it_ended(ran, limits)}")]
@@ -203,12 +203,12 @@ async def _run_assertions(job: Job, text: str, nonce: str) -> list[Tested]:
 # What all share
 
 
-async def _run_python(job: Job, module: str, function: str, stdin: str, limits: Limits) -> Ran:
+async def _run_python(trial: Trial, module: str, function: str, stdin: str, limits: Limits) -> Ran:
     start = _START.format(module=module, function=function, path=_SOLUTION)
     return await run(
         [*PYTHON, "-c", start],
-        isolation=job.isolation,
-        files={**_programs(), _SOLUTION: job.code},
+        isolation=trial.isolation,
+        files={**_programs(), _SOLUTION: trial.code},
         stdin=stdin.encode("utf-8", errors="surrogateescape"),
         limits=limits,
     )
