@@ -193,8 +193,8 @@ def _stage(stage: JudgeStage, minds: Minds, question: str, is_rubric: bool, nega
     if stage.is_decision:
         return _by_number(stage, minds, question, negated)
     if stage.panel:
-        votes = [_vote((model,), minds, question, 0, is_rubric, negated) for model in stage.panel]
-        return _majority(stage, [vote for vote, *_ in votes], len(votes))
+        panel = [_vote((model,), minds, question, 0, is_rubric, negated)[0] for model in stage.panel]
+        return _majority(stage, panel, len(panel))
     first, share, beside = _vote(stage.models, minds, question, 0, is_rubric, negated)
     if first == "away":
         return "away"
