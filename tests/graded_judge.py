@@ -11,7 +11,16 @@ from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.errors import CutShort, SuiteError
 from tiered_eval.lint import lint_case
 from tiered_eval.profiles import load_profile
-from tiered_eval.records import Case, Completed, ModelReply, ModelRequest, StopReason, Usage, Verdict
+from tiered_eval.records import (
+    Case,
+    Completed,
+    JudgeStage,
+    ModelReply,
+    ModelRequest,
+    StopReason,
+    Usage,
+    Verdict,
+)
 from tiered_eval.runner.checks import Checker, OpenExpectation
 from tiered_eval.suite.cases import CaseReader
 from tiered_eval.suite.expectations import ExpectationReader
@@ -42,6 +51,7 @@ class ToldJudge:
 
     embedder_id = None
     judges: Sequence[str] = ("run:judge",)
+    chain: Sequence[JudgeStage] = ()
 
     def __init__(self, *said: Said, stop_reason: StopReason = "end") -> None:
         self.said = said
