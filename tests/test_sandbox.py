@@ -5,17 +5,30 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.boxes import working
 from tiered_eval.errors import SandboxError
-from tiered_eval.sandbox import PYTHON, Isolation, Limits, Ran, choose_isolation, is_working, run, watching
+from tiered_eval.sandbox import (
+    PYTHON,
+    Isolation,
+    Limits,
+    Ran,
+    choose_isolation,
+    is_working,
+    probing,
+    run,
+    watching,
+)
+from tiered_eval.sandbox import layout as layouts
 from tiered_eval.sandbox.limits import MEGABYTE
-from tiered_eval.sandbox.probing import why_not
 from tiered_eval.sandbox.starting import find_bubblewrap
 from tiered_eval.sandbox.watching import children_of
 
@@ -49,12 +62,6 @@ async def one_kind(request: pytest.FixtureRequest) -> Isolation:
 async def any_one(request: pytest.FixtureRequest) -> Isolation:
     """The same, and no box at all."""
     return await working(request.param)
-
-
-async def working(kind: Isolation) -> Isolation:
-    if not await is_working(kind):
-        pytest.skip(f"this machine forbids it: {why_not(kind)}")
-    return kind
 
 
 async def python(code: str, isolation: Isolation, limits: Limits = SMALL, stdin: bytes = b"") -> Ran:
@@ -604,3 +611,107 @@ async def test_boxes_run_side_by_side(one_kind: Isolation):
     runs = await asyncio.gather(*(python(code, one_kind) for _ in range(4)))
 
     assert [ran.stdout for ran in runs] == [b"fine\n"] * 4
+
+
+# Where the interpreter may lie
+
+
+PLACES = [place for place in ("/tmp", "/dev/shm", "/run", "/home", "/root") if os.access(place, os.W_OK)]
+LOOKS = """
+import asyncio, sys
+from tiered_eval.sandbox import PYTHON, run
+code = sys.stdin.read()
+ran = asyncio.run(run([*PYTHON, "program.py"], isolation=sys.argv[1], files={"program.py": code}))
+sys.stdout.buffer.write(ran.stdout)
+sys.exit(ran.stderr.decode() or ran.exit_status)
+"""
+LOOK = """
+import os, shutil, sys
+print(os.listdir("."), sys.prefix)
+prefix = sys.prefix
+above = [prefix.rsplit("/", count)[0] for count in range(1, prefix.count("/"))]
+for folder in [prefix, *above]:
+    try: os.rename(folder, "/tmp/moved"); print("moved", folder)
+    except OSError: pass
+    if folder not in ("/tmp", "/dev/shm"):
+        try: open(folder + "/planted", "w"); print("wrote in", folder)
+        except OSError: pass
+for folder in (".", "/tmp", "/dev/shm", os.environ["TMPDIR"]):
+    open(folder + "/made", "w").write("x"); os.mkdir(folder + "/folder"); os.remove(folder + "/made"); os.rmdir(folder + "/folder")
+count = 0
+try:
+    for number in range(200): open(("/tmp/%d", "%d")[number % 2] % number, "wb").write(bytes(1 << 20)); count += 1
+except OSError as fault: print(fault.strerror, count < 65)
+"""
+
+
+WAYS = ("itself", "link", "chain")
+EVERYWHERE = [
+    pytest.param((place, way), id=f"{place}-{way}", marks=[] if place == PLACES[0] else pytest.mark.slow)
+    for place in PLACES
+    for way in WAYS
+]
+
+
+@pytest.fixture(params=EVERYWHERE)
+def environment(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A virtual environment there, by the name that it has or by links that lead to it."""
+    place, way = request.param
+    with tempfile.TemporaryDirectory(dir=place) as made, tempfile.TemporaryDirectory(dir=place) as other:
+        real = Path(made, "clone", "environment")
+        named = {
+            "itself": real,
+            "link": Path(f"{made}.link", "environment"),
+            "chain": Path(other, "to", "it"),
+        }[way]
+        first = Path(f"{made}.link")
+        Path(made, "clone").mkdir()
+        first.symlink_to(Path(made, "clone"))
+        Path(other, "to").symlink_to(f"../{Path(other).name}/then")
+        Path(other, "then").mkdir()
+        Path(other, "then", "it").symlink_to(first / "environment")
+        try:
+            command = [sys.executable, "-m", "venv", "--without-pip", str(named if way == "link" else real)]
+            subprocess.run(command, check=True)
+            yield named
+        finally:
+            first.unlink()
+
+
+def test_the_interpreter_may_lie_anywhere(environment: Path, kind: Isolation):
+    """Below the folders that are the program's in the box too: it runs, cannot be written to or moved, and the rest is writable."""
+    done = subprocess.run(
+        [str(environment / "bin" / "python"), "-c", LOOKS, kind],
+        input=LOOK,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [os.getcwd(), *sys.path]))},
+        check=False,
+    )
+
+    assert done.stderr == ""
+    assert done.stdout == f"['program.py'] {environment}\nNo space left on device True\n"
+
+
+def test_the_folder_of_the_program_is_nowhere_that_is_shown(monkeypatch: pytest.MonkeyPatch):
+    """An interpreter below a folder of its name moves it."""
+    monkeypatch.setattr(layouts, "_FOLDER", "usr")
+
+    assert layouts.layout_of(["/usr"]).folder == "/usr-2"
+
+
+async def test_a_broken_box_is_no_reason_to_skip(kind: Isolation, monkeypatch: pytest.MonkeyPatch):
+    """Only what the machine forbids is."""
+    monkeypatch.setitem(probing._REFUSALS, kind, "Can't make symlink at /tmp: File exists")
+
+    with pytest.raises(pytest.fail.Exception, match=r"broken.*File exists"):
+        await working(kind)
+
+
+async def test_what_was_tried_is_told_first(monkeypatch: pytest.MonkeyPatch):
+    """A line that is cut off must not tell of means against another fault."""
+    for one in SHUT_IN:
+        monkeypatch.setitem(probing._REFUSALS, one, "File exists")
+
+    with pytest.raises(SandboxError, match=r"^no sandbox works.{1,50}Tried: bubblewrap: File exists; namesp"):
+        await choose_isolation()

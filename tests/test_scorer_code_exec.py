@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.boxes import any_working, working
 from tests.scoring import CHECKER
 from tiered_eval import evaluate_sync, load_suite
 from tiered_eval.catalogue import CATALOGUE
@@ -17,8 +18,7 @@ from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, SandboxError, SuiteError
 from tiered_eval.records import Case, Verdict
 from tiered_eval.runner.checks import OpenExpectation
-from tiered_eval.sandbox import Isolation, is_working
-from tiered_eval.sandbox.probing import why_not
+from tiered_eval.sandbox import Isolation
 from tiered_eval.scorers.base import Services
 from tiered_eval.scorers.code.forms import read_form
 from tiered_eval.scorers.code.taking import take_code
@@ -34,17 +34,13 @@ NO_SERVICES = cast(Services, None)
 @pytest.fixture(params=["bubblewrap", "namespaces"])
 async def box(request: pytest.FixtureRequest) -> Isolation:
     """Each kind of box that this machine allows."""
-    kind: Isolation = request.param
-    if not await is_working(kind):
-        pytest.skip(f"this machine forbids it: {why_not(kind)}")
-    return kind
+    return await working(request.param)
 
 
 @pytest.fixture
 async def any_box() -> None:
     """For what does not depend on the kind of box."""
-    if not await is_working("bubblewrap") and not await is_working("namespaces"):
-        pytest.skip(f"this machine forbids both: {why_not('bubblewrap')}; {why_not('namespaces')}")
+    await any_working()
 
 
 async def verdict(entry: object, response: str, **case: Any) -> Verdict:

@@ -8,8 +8,8 @@ allowed, nothing runs, unless the user asks for ``none`` by name. When :func:`ru
 """
 
 from tiered_eval.sandbox.limits import Isolation, Limits, Ran
-from tiered_eval.sandbox.probing import choose_isolation, is_working
+from tiered_eval.sandbox.probing import choose_isolation, is_working, why_not
 from tiered_eval.sandbox.running import run
 from tiered_eval.sandbox.starting import PYTHON
 
-__all__ = ["PYTHON", "Isolation", "Limits", "Ran", "choose_isolation", "is_working", "run"]
+__all__ = ["PYTHON", "Isolation", "Limits", "Ran", "choose_isolation", "is_working", "run", "why_not"]

@@ -108,6 +108,7 @@ def _write(process: int, files: dict[str, str]) -> None:
 
 def _make_root(order: dict[str, Any]) -> None:
     """A root folder that has what the order names and nothing else."""
+    os.umask(0o022)  # the program is somebody else, and must get through the folders
     _mount("none", "/", None, RECURSIVE | PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", NO_SUID | NO_DEVICES, "mode=755,size=1m")
     os.mkdir("/tmp/old")
@@ -115,20 +116,26 @@ def _make_root(order: dict[str, Any]) -> None:
     _pivot("/tmp", "/tmp/old")
     os.chdir("/")
     _mount("tmpfs", "/new", "tmpfs", NO_SUID | NO_DEVICES, "mode=755,size=1m")
-    for path in order["system"]:
-        _take(path)
     for device in DEVICES:
-        _bind(f"/old/dev/{device}", f"/new/dev/{device}", is_folder=False)
-    for name, target in order["links"].items():
-        os.makedirs(os.path.dirname(f"/new{name}"), exist_ok=True)
-        os.symlink(target, f"/new{name}")
+        _bind(f"/old/dev/{device}", f"/new/dev/{device}")
     _folder("/new/proc")
     if not _may_mount("proc", "/new/proc", "proc", NO_SUID | NO_DEVICES | NO_EXECUTION):
         os.rmdir("/new/proc")  # forbidden in a container whose own is covered in part; few programs miss it
-    for folder in (order["folder"], "/dev/shm"):
-        _folder(f"/new{folder}")
-        options = f"mode=1777,size={order['folder_bytes']},nr_inodes=10000"
-        _mount("tmpfs", f"/new{folder}", "tmpfs", NO_SUID | NO_DEVICES, options)
+    for path in order["open"]:
+        _memory(f"/new{path}", f"mode=1777,size={order['folder_bytes']},nr_inodes=10000")
+    for path in order["made"]:
+        os.mkdir(f"/new{path}")
+        os.chmod(f"/new{path}", 0o1777)
+    for path in order["closed"]:
+        _memory(f"/new{path}", "mode=755,size=1m")
+    for source, path in order["shown"]:
+        _bind(f"/old{source}", f"/new{path}")
+        _read_only(f"/new{path}", recursive=True)
+    for path, said in order["links"]:
+        _folder(os.path.dirname(f"/new{path}"))
+        os.symlink(said, f"/new{path}")
+    for path in order["closed"]:
+        _read_only(f"/new{path}", recursive=False)
     os.chdir("/new")
     _pivot(".", ".")
     _call("umount2", b".", DETACH)
@@ -136,17 +143,13 @@ def _make_root(order: dict[str, Any]) -> None:
     _read_only("/", recursive=False)
 
 
-def _take(path: str) -> None:
-    """A file or folder of the system, read-only; a link stays a link."""
-    if os.path.islink(f"/old{path}"):
-        os.makedirs(os.path.dirname(f"/new{path}"), exist_ok=True)
-        os.symlink(os.readlink(f"/old{path}"), f"/new{path}")
-        return
-    _bind(f"/old{path}", f"/new{path}", is_folder=os.path.isdir(f"/old{path}"))
-    _read_only(f"/new{path}", recursive=True)
+def _memory(path: str, options: str) -> None:
+    _folder(path)
+    _mount("tmpfs", path, "tmpfs", NO_SUID | NO_DEVICES, options)
 
 
-def _bind(source: str, target: str, *, is_folder: bool) -> None:
+def _bind(source: str, target: str) -> None:
+    is_folder = os.path.isdir(source)
     _folder(target if is_folder else os.path.dirname(target))
     if not is_folder:
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))

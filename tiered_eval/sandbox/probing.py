@@ -41,10 +41,9 @@ async def choose_isolation() -> Isolation:
             return kind
     reasons = "; ".join(f"{kind}: {_REFUSALS[kind]}" for kind in kinds)
     raise SandboxError(
-        "no sandbox works on this machine, so no code is run. Install one (`apt-get install bubblewrap`) and allow user "
+        f"no sandbox works on this machine, so no code is run. Tried: {reasons}. Install one (`apt-get install bubblewrap`) and allow user "
         "namespaces (on Ubuntu `sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container a seccomp profile "
-        "that permits them), or write `sandbox: none` and pass --allow-code to run it as yourself, with limits only. "
-        f"Tried: {reasons}"
+        "that permits them), or write `sandbox: none` and pass --allow-code to run it as yourself, with limits only."
     )
 
 

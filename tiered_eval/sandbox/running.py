@@ -20,8 +20,9 @@ from subprocess import PIPE, Popen
 from types import MappingProxyType
 
 from tiered_eval.errors import SandboxError
+from tiered_eval.sandbox.layout import layout
 from tiered_eval.sandbox.limits import Isolation, Limits, Ran, Stopped
-from tiered_eval.sandbox.starting import FOLDER, command_for, order_for
+from tiered_eval.sandbox.starting import command_for, order_for
 from tiered_eval.sandbox.streams import Drain, feed, is_readable
 from tiered_eval.sandbox.watching import children_of, held_by_tree
 
@@ -54,9 +55,10 @@ async def run(
         SandboxError: the box could not be made, or has no such program.
     """
     with ExitStack() as stack:
-        folder = FOLDER
         if isolation == "none":
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        else:
+            folder = layout().folder
         spec = stack.enter_context(tempfile.TemporaryFile())
         spec.write(order_for(argv, files, limits, isolation, folder))
         spec.seek(0)

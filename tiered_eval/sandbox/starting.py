@@ -11,39 +11,21 @@ import platform
 import re
 import resource
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from tiered_eval.sandbox.limits import Isolation, Limits
+from tiered_eval.sandbox.layout import Layout, layout
+from tiered_eval.sandbox.limits import MEGABYTE, Isolation, Limits
 
-__all__ = ["FOLDER", "PYTHON", "command_for", "find_bubblewrap", "order_for"]
+__all__ = ["PYTHON", "boxed", "command_for", "find_bubblewrap", "order_for"]
 
-FOLDER = "/box"
-"""The program's own folder; ``/tmp`` is another name for it."""
 PYTHON: tuple[str, ...] = (sys.executable, "-I")
 """The interpreter of this process, deaf to environment and working folder."""
 
 _USER = 1000
 """Who the program is, inside."""
-_SYSTEM = (
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/etc/alternatives",
-    "/etc/ld.so.cache",
-    "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d",
-    "/etc/localtime",
-    "/nix/store",
-)
-"""What programs need of the system, where it is there."""
-_LINKS = {
-    "/tmp": "box",
+_DEVICE_LINKS = {
     "/dev/fd": "/proc/self/fd",
     "/dev/stdin": "fd/0",
     "/dev/stdout": "fd/1",
@@ -83,25 +65,31 @@ def order_for(
 def command_for(kind: Isolation, limits: Limits, descriptors: Sequence[int]) -> list[str]:
     """What to start; ``descriptors`` are those that ``inside`` is told of, in its order."""
     first = [sys.executable, "-I", "-S", "-c", _source("inside"), *map(str, descriptors)]
-    if kind == "none":
-        return first
+    return first if kind == "none" else boxed(first, kind, limits, layout())
+
+
+def boxed(argv: list[str], kind: Isolation, limits: Limits, place: Layout) -> list[str]:
+    """What to start, so that this starts in a box."""
     is_root = os.geteuid() == 0
-    argv = [*_bubblewrap(limits, is_root=is_root), *first] if kind == "bubblewrap" else first
-    if kind == "bubblewrap" and not is_root:
-        return argv
+    if kind == "bubblewrap":
+        argv = [*_bubblewrap(limits, place, is_root=is_root), *argv]
+        if not is_root:
+            return argv
     order = {
         "kind": kind,
         "user": _USER,
         "argv": argv,
-        "system": _system(),
-        "links": _LINKS,
-        "folder": FOLDER,
+        "open": place.open,
+        "made": place.made,
+        "closed": place.closed,
+        "shown": place.shown,
+        "links": [*_DEVICE_LINKS.items(), *place.links],
         "folder_bytes": limits.folder_bytes,
     }
     return [sys.executable, "-I", "-S", "-c", _source("entering"), marshal.dumps(order).hex()]
 
 
-def _bubblewrap(limits: Limits, *, is_root: bool) -> list[str]:
+def _bubblewrap(limits: Limits, place: Layout, *, is_root: bool) -> list[str]:
     size = str(limits.folder_bytes)
     users = (
         # Root is in a user namespace already, and inside it becomes somebody else.
@@ -110,45 +98,41 @@ def _bubblewrap(limits: Limits, *, is_root: bool) -> list[str]:
         else ["--unshare-user", "--disable-userns", "--uid", str(_USER), "--gid", str(_USER)]
     )
     apart = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--as-pid-1"]
-    system = [part for path in _system() for part in _shown(path)]
-    devices = ["--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]
-    folder = ["--perms", "1777", "--size", size, "--tmpfs", FOLDER, "--symlink", "box", "/tmp"]
-    closed = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", FOLDER, "--die-with-parent"]
     return [
         find_bubblewrap() or "bwrap",
         *users,
         *apart,
-        *system,
         "--proc",
         "/proc",
-        *devices,
-        *folder,
-        *closed,
+        "--dev",
+        "/dev",
+        *_files(place, size),
+        "--die-with-parent",
         "--",
     ]
 
 
-def _shown(path: str) -> list[str]:
-    if Path(path).is_symlink():
-        return ["--symlink", str(Path(path).readlink()), path]
-    # Folders that bubblewrap makes on the way are for its own user only.
-    above = [part for folder in reversed(Path(path).parents[:-1]) for part in _passable(str(folder))]
-    return [*above, "--ro-bind", path, path]
+def _files(place: Layout, size: str) -> Iterator[str]:
+    """What bubblewrap is told of the files of a box."""
+    for path in place.open:
+        yield from ("--perms", "1777", "--size", size, "--tmpfs", path)
+    for path in place.made:
+        yield from ("--perms", "1777", "--dir", path)
+    for path in place.closed:
+        yield from ("--perms", "0755", "--size", str(MEGABYTE), "--tmpfs", path)
+    for source, path in place.shown:
+        yield from (*_way_to(path), "--ro-bind", source, path)
+    for path, said in place.links:
+        yield from (*_way_to(path), "--symlink", said, path)
+    for path in (*place.closed, "/dev", "/"):
+        yield from ("--remount-ro", path)
+    yield from ("--chdir", place.folder)
 
 
-def _passable(folder: str) -> list[str]:
-    return ["--perms", "0755", "--dir", folder]
-
-
-@lru_cache(maxsize=1)
-def _system() -> tuple[str, ...]:
-    """What the box shows of this machine: the system's programs, and this interpreter's."""
-    python = {sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent)}
-    shown = [path for path in _SYSTEM if os.path.lexists(path)]
-    for path in sorted(python):
-        if not any(path == other or path.startswith(f"{other}/") for other in shown):
-            shown.append(path)
-    return tuple(shown)
+def _way_to(path: str) -> Iterator[str]:
+    """The folders above; those that bubblewrap makes by itself are for its own user only."""
+    for folder in reversed(Path(path).parents[:-1]):
+        yield from ("--perms", "0755", "--dir", str(folder))
 
 
 def _path() -> str:

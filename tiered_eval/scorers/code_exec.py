@@ -18,7 +18,7 @@ from typing import Any
 from tiered_eval.errors import ConfigError, SandboxError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier
-from tiered_eval.sandbox import Isolation, Limits, choose_isolation, is_working
+from tiered_eval.sandbox import Isolation, Limits, choose_isolation, is_working, why_not
 from tiered_eval.sandbox.limits import MEGABYTE
 from tiered_eval.scorers.base import Services
 from tiered_eval.scorers.code.forms import Calls, Form, read_form
@@ -125,7 +125,7 @@ async def _isolation(asked: str) -> Isolation:
         return await choose_isolation()
     if not await is_working(kind):
         raise SandboxError(
-            f"the sandbox {kind} does not work on this machine; `sandbox: auto` takes one that does"
+            f"the sandbox {kind} does not work on this machine ({why_not(kind)}); `sandbox: auto` takes one that does"
         )
     return kind
 
