@@ -244,7 +244,7 @@ def test_the_command_shows_the_audits(tmp_path: Path, capsys: pytest.CaptureFixt
     """`tiered-eval audit` ends with 0 while certificates hold, and with 1 when one is stale."""
     home = ["--home", str(tmp_path)]
     assert run_app(["audit", *home]) == 0
-    assert "no audits yet" in capsys.readouterr().out
+    assert "no audit was settled yet" in capsys.readouterr().out
 
     with Ledger.open(tmp_path) as ledger:
         record_audits(ledger, "atlas-1", BASE, [False] * 40)

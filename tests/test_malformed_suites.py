@@ -342,6 +342,13 @@ ENTRY_ROWS = [
         "out-of-range",
     ),
     entry("a rubric that passes always", "rubric: {criteria: Is polite, pass_at: 0}", "out-of-range"),
+    entry("a likeness that passes always", "levenshtein: {value: fee, pass_at: 0}", "out-of-range"),
+    entry("words in common that pass always", "rouge: {value: the fee, threshold: 0}", "out-of-range"),
+    entry("a share that passes always", "list-match: {value: [fee, tax], pass_at: 0.0}", "out-of-range"),
+    entry("a coverage that passes always", "coverage: {value: the fee is due, threshold: 0}", "out-of-range"),
+    entry(
+        "an embedding that passes always", "semantic: {value: the fee is due, threshold: 0}", "out-of-range"
+    ),
     entry("a flag for the whole entry, neither", "must-contain: {value: fee, enabled: 2}", "not-a-flag"),
     entry("an id that is empty", 'must-contain: {value: fee, id: ""}', "empty-value"),
     entry(

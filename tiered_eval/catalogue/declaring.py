@@ -122,7 +122,7 @@ def scorer(
         requires_reference: must something be expected? None: if the function takes ``expected`` without a default.
         metrics: the metrics that it may report beside its verdict, in [0, 1]; a scorecard may weigh one.
         options: what a suite may set, by name, with a type or a tuple of choices. None: the keyword-only parameters.
-        pass_at: the score from which on it passes, in [0, 1].
+        pass_at: the score from which on it passes, above 0 and up to 1.
         batch: the function is given a list of up to so many, collected across cases, and returns a list.
         slow: run a plain function in a thread; None does so in the tiers ``embedding`` and ``judge``.
         at_once: calls that may run at the same time: 1 for threads and batches, 64 for async functions.
@@ -276,8 +276,10 @@ def _check_name(name: str) -> None:
 def _check(declared: Declared) -> None:
     if declared.tier not in TIERS:
         raise ConfigError(f"the tier {declared.tier!r} is none of {', '.join(TIERS)}")
-    if not _is_between(declared.pass_at, 0, 1):
-        raise ConfigError(f"pass_at={declared.pass_at!r}: it must be a number from 0 to 1")
+    if not _is_between(declared.pass_at, 0, 1) or declared.pass_at == 0:
+        raise ConfigError(
+            f"pass_at={declared.pass_at!r}: it must be a number above 0 and up to 1; at 0 everything passes"
+        )
     if not _is_between(declared.time_limit_s, 0, 86_400) or declared.time_limit_s == 0:
         raise ConfigError(f"time_limit_s={declared.time_limit_s!r}: it must be seconds, up to a day")
     for name, most in (("batch", LARGEST_BATCH), ("at_once", LARGEST_BATCH)):

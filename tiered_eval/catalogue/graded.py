@@ -6,8 +6,6 @@ The one idea: who comes from another tool finds its names; what each of them doe
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tiered_eval.catalogue.entries import Alias, OptionInfo, ScorerInfo
 from tiered_eval.catalogue.routed import ROUTED
 from tiered_eval.catalogue.shared import SELECTING, pass_at
@@ -20,11 +18,6 @@ _ASKING = tuple(option for option in _JUDGE.options if option.name in ("models",
 """How a model is asked: as a judge is."""
 
 RELATIONS = ("same", "superset", "subset", "irrelevant", "disagree", "nothing")
-
-
-def _pass_at(default: str, what: str) -> OptionInfo:
-    """A limit that is above 0: at 0 everything passes, whatever the model says."""
-    return replace(pass_at(default, what), low=None, above=0.0)
 
 
 def _outcome(name: str, when: str) -> OptionInfo:
@@ -55,7 +48,7 @@ GRADED: tuple[ScorerInfo, ...] = (
         summary="a model scores the response from 0 to 1 by a criterion; of several the mean",
         aliases=(Alias(name="llm-as-judge"), Alias(name="llm-as-a-judge"), Alias(name="score-model")),
         options=(
-            _pass_at("0.5", "least score that passes"),
+            pass_at("0.5", "least score that passes"),
             OptionInfo(name="reference", type="text", help="a good answer, shown to the model"),
             _FIELD,
             *_ASKING,
@@ -68,7 +61,7 @@ GRADED: tuple[ScorerInfo, ...] = (
         tier="judge",
         target="tiered_eval.scorers.graded.criteria:LlmRubric",
         summary="a model decides for each criterion; met in part counts half, the share is the score",
-        options=(_pass_at("1", "least share that passes"), _FIELD, *_ASKING),
+        options=(pass_at("1", "least share that passes"), _FIELD, *_ASKING),
         example="- llm-rubric: [Is polite, Names the next step]",
         is_routed=False,
     ),
@@ -78,7 +71,7 @@ GRADED: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.graded.criteria:ClosedQa",
         summary="a model decides whether the answer to the question meets each criterion",
         aliases=(Alias(name="closedqa"), Alias(name="model-graded-closedqa")),
-        options=(_pass_at("1", "least share that passes"), _FIELD, *_ASKING),
+        options=(pass_at("1", "least share that passes"), _FIELD, *_ASKING),
         example="- closed-qa: Names the capital and no other city",
         is_routed=False,
         needs=("input",),
@@ -114,7 +107,7 @@ GRADED: tuple[ScorerInfo, ...] = (
         summary="a model follows steps to a level of an even scale; its share of the scale is the score",
         aliases=(Alias(name="geval"),),
         options=(
-            _pass_at("0.5", "least score that passes"),
+            pass_at("0.5", "least score that passes"),
             OptionInfo(name="steps", type="texts", help="how to evaluate, in order"),
             OptionInfo(
                 name="scale",
@@ -137,7 +130,7 @@ GRADED: tuple[ScorerInfo, ...] = (
         value="none",
         is_value_optional=True,
         aliases=(Alias(name="answer-relevancy"), Alias(name="response-relevancy")),
-        options=(_pass_at("0.5", "least share that passes"), _FIELD, *_ASKING),
+        options=(pass_at("0.5", "least share that passes"), _FIELD, *_ASKING),
         example="- answer-relevance: {pass_at: 0.8}",
         is_routed=False,
         needs=("input",),
@@ -150,7 +143,7 @@ GRADED: tuple[ScorerInfo, ...] = (
         value="none",
         is_value_optional=True,
         aliases=(Alias(name="faithfulness"), Alias(name="groundedness")),
-        options=(_pass_at("1", "least share that passes"), _EMPTY, *_CONTEXT, _FIELD, *_ASKING),
+        options=(pass_at("1", "least share that passes"), _EMPTY, *_CONTEXT, _FIELD, *_ASKING),
         example="- context-faithfulness: {pass_at: 0.9}",
         is_routed=False,
         needs=("context",),
@@ -162,7 +155,7 @@ GRADED: tuple[ScorerInfo, ...] = (
         summary="the share of the reference answer's sentences that the context holds",
         value="reference",
         aliases=(Alias(name="contextual-recall"),),
-        options=(_pass_at("1", "least share that passes"), _EMPTY, *_CONTEXT, _GROUND_TRUTH, *_ASKING),
+        options=(pass_at("1", "least share that passes"), _EMPTY, *_CONTEXT, _GROUND_TRUTH, *_ASKING),
         example="- context-recall: {value: The invoice is due on 3 March, pass_at: 0.8}",
         is_routed=False,
         needs=("context",),
@@ -175,7 +168,7 @@ GRADED: tuple[ScorerInfo, ...] = (
         value="none",
         is_value_optional=True,
         aliases=(Alias(name="context-relevancy"), Alias(name="contextual-relevancy")),
-        options=(_pass_at("0.5", "least share that passes"), _EMPTY, *_CONTEXT, *_ASKING),
+        options=(pass_at("0.5", "least share that passes"), _EMPTY, *_CONTEXT, *_ASKING),
         example="- context-relevance: {pass_at: 0.3}",
         is_routed=False,
         needs=("input", "context"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tiered_eval.catalogue.entries import Alias, OptionInfo, ScorerInfo
 from tiered_eval.catalogue.shared import pass_at
 
@@ -10,7 +12,8 @@ __all__ = ["MEASURES"]
 _FIELD = OptionInfo(
     name="field", type="text", help="where the figure stands, if not under one of its usual names"
 )
-_LEFT = pass_at("0", "least share of the limit that must be left")
+_LEFT = replace(pass_at("0", "least share of the limit that must be left"), low=0.0, above=None)
+"""It may be 0: whatever is over the limit fails all the same."""
 
 MEASURES: tuple[ScorerInfo, ...] = (
     ScorerInfo(

@@ -17,7 +17,7 @@ _TEXT_KINDS = (*_LITERAL_KINDS, "equivalent")
 
 
 def _threshold(default: str, help_text: str) -> OptionInfo:
-    return OptionInfo(name="threshold", type="number", low=0.0, high=1.0, default=default, help=help_text)
+    return OptionInfo(name="threshold", type="number", above=0.0, high=1.0, default=default, help=help_text)
 
 
 _SCANNED = OptionInfo(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tiered_eval.catalogue.entries import Alias, OptionInfo, ScorerInfo
 from tiered_eval.catalogue.shared import SELECTING, TOLERANCES, pass_at
 
@@ -68,7 +66,7 @@ RUNNING: tuple[ScorerInfo, ...] = (
                 choices_that_run_code=("none",),
             ),
             *TOLERANCES,
-            replace(pass_at("1", "least share of tests that passes"), low=None, above=0.0),
+            pass_at("1", "least share of tests that passes"),
             *SELECTING,
         ),
         example="- code-exec: {function: add, cases: [{args: [1, 2], expected: 3}]}",

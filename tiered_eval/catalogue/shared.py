@@ -35,7 +35,7 @@ TOLERANCES = (
 
 
 def pass_at(default: str, what: str = "least score that passes") -> OptionInfo:
-    """The limit of a scorer that has a degree."""
+    """The limit of a scorer that has a degree. It is above 0: at 0 everything passes, whatever the scorer says."""
     return OptionInfo(
-        name="pass_at", type="number", low=0.0, high=1.0, default=default, help=what, aliases=("threshold",)
+        name="pass_at", type="number", above=0.0, high=1.0, default=default, help=what, aliases=("threshold",)
     )

@@ -44,7 +44,9 @@ def audit(home: Path | None, as_json: bool) -> int:
         ]
         say(json.dumps(shown, indent=2))
     elif not states:
-        say("no audits yet: runs make them once a suite has a certificate (tiered-eval calibrate)")
+        say(
+            "no audit was settled yet: runs with a judge make them once a suite has a certificate (tiered-eval calibrate)"
+        )
     for state in () if as_json else states:
         say(f"certificate {state.certificate}: {audit_line(state)}")
     return 1 if any(state.is_stale for state in states) else 0
