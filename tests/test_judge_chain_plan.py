@@ -64,11 +64,12 @@ def test_each_stage_is_shown_with_what_it_would_be_asked(tmp_path: Path):
 
 
 def test_votes_count_in_the_worst_case_and_little_in_the_expected(tmp_path: Path):
-    """Three votes may be three calls, and are mostly one."""
+    """Three votes are mostly one; those that follow may come one by one, and cannot share a call then."""
     one = planned(WORDS, WORDS, home=tmp_path)
     three = planned(replace(WORDS, votes=3), WORDS, home=tmp_path)
 
-    assert three.stages[0].calls_most == 3 * one.stages[0].calls_most
+    further = 2 * one.stages[0].questions_most
+    assert three.stages[0].calls_most == one.stages[0].calls_most + further
     assert three.stages[0].cost_worst_usd == 3 * one.stages[0].cost_worst_usd
     assert (
         one.stages[0].cost_expected_usd
@@ -220,3 +221,14 @@ def test_without_prompt_caching_no_surcharge_is_in_the_worst_case():
     )
 
     assert 0 < off < auto < 2 * off
+
+
+def test_questions_that_climb_are_counted_one_by_one(tmp_path: Path):
+    """They share a call at the first stage; behind it they come at different times, which takes more calls at most."""
+    whole = planned(WORDS, WORDS, home=tmp_path)
+
+    first, second = whole.stages
+
+    assert first.calls_most < first.questions_most
+    assert second.calls_most == second.questions_most
+    assert whole.to_judge_most == first.calls_most + second.calls_most

@@ -77,7 +77,8 @@ class Plan:
     to_embedding: int
     """That would ask an embedder first."""
     to_judge_most: int
-    """Distinct judge calls if the embedder settles none of them; questions on one response share a call if they may."""
+    """Distinct judge calls if the embedder settles none of them; questions on one response share a call if they may, but those
+    that climb in a chain come at different times and count one by one."""
     to_judge_least: int
     """Judge calls if it settles all of them."""
     judge: str | None

@@ -74,6 +74,8 @@ class StageCosts:
     """Share of the questions that it is likely to be asked."""
     questions_most: int = 0
     calls_most: int = 0
+    """After the first stage, and for votes after the first, one for each question: they come at different times, and what
+    comes later cannot share the call of what came before."""
     calls_least: int = 0
     """Of the questions that are certain; of the first stage only."""
     least_usd: Decimal = Decimal(0)
@@ -123,19 +125,23 @@ class ChainCosts:
         sure = [question for question in self._asked if question.is_certain]
         for number, costs in enumerate(self.stages):
             costs.questions_most += len(self._asked)
+            is_first = number == 0
             if costs.stage.is_decision:
-                self._decide(costs, sure if number == 0 else [])
+                self._decide(costs, sure if is_first else [], is_first=is_first)
             else:
                 for model in costs.stage.panel or costs.stage.models[:1] or (NOBODY,):
-                    self._talk(costs, model, sure if number == 0 else [])
+                    self._talk(costs, model, sure if is_first else [], is_first=is_first)
         self._asked.clear()
 
-    def _talk(self, costs: StageCosts, model: str, sure: Sequence[AskedQuestion]) -> None:
+    def _talk(self, costs: StageCosts, model: str, sure: Sequence[AskedQuestion], *, is_first: bool) -> None:
         """Calls in words to one model."""
         prices, votes = self._prices, costs.stage.votes
-        calls = calls_for([_packable(each) for each in self._asked], pack=self._pack, model=model)
+        questions = [_packable(each) for each in self._asked]
+        calls = calls_for(questions, pack=self._pack, model=model)
+        alone = calls_for(questions, pack="never", model=model)
+        most = [*(calls if is_first else alone), *(alone * (votes - 1))]
         certain = calls_for([_packable(each) for each in sure], pack=self._pack, model=model)
-        costs.calls_most += len(calls) * votes
+        costs.calls_most += len(most)
         costs.calls_least += len(certain)
         if not self.is_priced:
             return
@@ -156,18 +162,19 @@ class ChainCosts:
             ),
             Decimal(0),
         )
-        costs.worst_pico += votes * sum(
+        costs.worst_pico += sum(
             prices.worst_case_pico(
                 call.request, model, self._now, written=longest_write(self._kept(call.request), model=model)
             )
-            for call in calls
+            for call in most
         )
 
-    def _decide(self, costs: StageCosts, sure: Sequence[AskedQuestion]) -> None:
+    def _decide(self, costs: StageCosts, sure: Sequence[AskedQuestion], *, is_first: bool) -> None:
         """Calls by numbers: all questions on the response share them."""
         model = costs.stage.models[0]
         calls, certain = _decisions(self._asked), _decisions(sure)
-        costs.calls_most += len(calls)
+        most = calls if is_first else [call for each in self._asked for call in _decisions([each])]
+        costs.calls_most += len(most)
         costs.calls_least += len(certain)
         if not self.is_priced:
             return
@@ -177,7 +184,7 @@ class ChainCosts:
         costs.least_usd += sum(
             (prices.estimate_decision_usd(call, model, at=at) for call in certain), Decimal(0)
         )
-        costs.worst_pico += sum(prices.worst_case_decision_pico(call, model, at) for call in calls)
+        costs.worst_pico += sum(prices.worst_case_decision_pico(call, model, at) for call in most)
 
     def _kept(self, request: ModelRequest) -> ModelRequest:
         """The request with what may be asked of the vendor's prompt cache."""
