@@ -70,7 +70,7 @@ def test_votes_count_in_the_worst_case_and_little_in_the_expected(tmp_path: Path
 
     further = 2 * one.stages[0].questions_most
     assert three.stages[0].calls_most == one.stages[0].calls_most + further
-    assert three.stages[0].cost_worst_usd == 3 * one.stages[0].cost_worst_usd
+    assert three.stages[0].cost_worst_usd > 3 * one.stages[0].cost_worst_usd
     assert (
         one.stages[0].cost_expected_usd
         < three.stages[0].cost_expected_usd
