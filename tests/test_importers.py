@@ -318,6 +318,14 @@ class TestPromptfooAssertions:
         assert (case.expectations[0].kind, case.expectations[0].scorer) == ("must-contain", None)
         assert "a negation is not left to embeddings" in str(suite.notes[0])
 
+    @pytest.mark.parametrize("type_", ["llm-rubric", "g-eval"])
+    def test_a_grade_from_0_on_gets_a_limit_and_a_word(self, type_: str, tmp_path: Path):
+        """A threshold of 0 passed whatever was graded; the scorer's own limit holds here, and that is said."""
+        suite = imported(tmp_path, promptfoo({"type": type_, "value": "Is polite", "threshold": 0}))
+        (case,) = loaded(suite, tmp_path)
+        assert case.expectations[0].options.get("pass_at") != 0
+        assert "everything passed there, as from 0 on" in str(suite.notes)
+
     @pytest.mark.parametrize(
         ("assertion", "said"),
         [
@@ -336,6 +344,9 @@ class TestPromptfooAssertions:
             ({"type": "contains", "value": "a", "weight": "heavy"}, "no number"),
             ({"type": "regex", "value": "(("}, "cannot be compiled"),
             ({"type": "latency"}, "without a threshold"),
+            ({"type": "rouge-n", "value": "a", "threshold": 0}, "passes from a threshold of 0"),
+            ({"type": "bleu", "value": "a", "threshold": "0.0"}, "passes from a threshold of 0"),
+            ({"type": "similar", "value": "It is late", "threshold": 0}, "passes from a threshold of 0"),
             ({"value": "a"}, "it has no type"),
             ({"$ref": "#/assertionTemplates/none"}, "is not there"),
             ("contains: a", "it is no mapping"),

@@ -33,7 +33,7 @@ _PARTLY = f"{_RUBRIC}; a criterion is met, met in part (0.5) or not met, and no 
 _NOTHING_SAID = (
     "a response that states none of the facts fails `factuality` here; there it passed as a subset of them"
 )
-_NO_LIMIT = "without a threshold everything passed there; here the limit is that of the scorer, unless you set `pass_at`"
+_NO_LIMIT = "without a threshold everything passed there, as from 0 on; here the limit is that of the scorer, unless you set `pass_at`"
 
 
 def proposals_for(kind: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
@@ -153,9 +153,17 @@ def _share(default: str) -> Rule:
     """A score that passes from the threshold on."""
 
     def rule(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
-        return [Proposal(entry(name, _needed(value), pass_at=float(threshold or default), **settings))]
+        return [Proposal(entry(name, _needed(value), pass_at=_limit(threshold, default), **settings))]
 
     return rule
+
+
+def _limit(threshold: str | None, default: str) -> float:
+    """The least score that passes; raises Unsupported where that is 0, since a check that passes everything is none."""
+    least = float(threshold or default)
+    if not least:
+        raise Unsupported("everything passes from a threshold of 0 on")
+    return least
 
 
 def _similar(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
@@ -163,7 +171,7 @@ def _similar(name: str, value: Any, threshold: str | None, settings: Settings) -
     ours, said = _renamed(name, "similar"), _renamed(name, "must-contain")
     given: Any = {"any": values} if len(values) > 1 else {"value": values[0]}
     return [
-        Proposal({ours: {**given, "threshold": float(threshold or 0.75), **settings}}, _SENTENCES),
+        Proposal({ours: {**given, "threshold": _limit(threshold, "0.75"), **settings}}, _SENTENCES),
         Proposal({said: {**given, **settings}}, "a negation is not left to embeddings: the router decides"),
     ]
 
@@ -198,13 +206,16 @@ def _passes_at(threshold: str | None, default: float | None = None) -> float | N
 
 def _rubric(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
     made = entry(name, _text(value), pass_at=_passes_at(threshold), **settings)
+    if threshold and not float(threshold):
+        return [Proposal(made, _NO_LIMIT)]
     return [Proposal(made, _PARTLY if threshold else _RUBRIC)]
 
 
 def _g_eval(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
     criteria = [_text(part) for part in (value if isinstance(value, list) else [value])]
     given: Any = {"all": criteria} if len(criteria) > 1 else {"value": _needed(criteria)[0]}
-    return [Proposal({name: {**given, "pass_at": _passes_at(threshold, 0.7) or 0.7, **settings}}, _RUBRIC)]
+    said = _NO_LIMIT if threshold and not float(threshold) else _RUBRIC
+    return [Proposal({name: {**given, "pass_at": _passes_at(threshold, 0.7) or 0.7, **settings}}, said)]
 
 
 def _closed_qa(name: str, value: Any, threshold: str | None, settings: Settings) -> list[Proposal]:
