@@ -19,7 +19,7 @@ from tiered_eval.records import Case
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.text.subject import Subject
 
-__all__ = ["GOODS", "PLACES", "made_certificate", "shipment", "shipments", "suite_text"]
+__all__ = ["GOODS", "PLACES", "TIERS", "made_certificate", "shipment", "shipments", "suite_text"]
 
 GOODS = (
     "filters",

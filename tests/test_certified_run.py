@@ -7,34 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from certified_shipments import GOODS, PLACES, TIERS
 
 from tiered_eval import RunConfig, evaluate
 from tiered_eval.calibration.calibrate import calibrate
 from tiered_eval.calibration.certificate import Certificate, save_certificate
 from tiered_eval.calibration.collecting import run_fingerprints
-from tiered_eval.calibration.features import FEATURES, FreeScores
-from tiered_eval.calibration.labels import Label, TierSpec
+from tiered_eval.calibration.features import FreeScores
+from tiered_eval.calibration.labels import Label
 from tiered_eval.calibration.promise import Promise
 from tiered_eval.records import Case
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.text.subject import Subject
 
 pytest.importorskip("numpy", reason="calibration needs numpy, which the extra [local] brings")
-
-GOODS = (
-    "filters",
-    "pumps",
-    "valves",
-    "gaskets",
-    "bearings",
-    "cables",
-    "sensors",
-    "panels",
-    "hoses",
-    "relays",
-)
-PLACES = ("Lindau", "Torsby", "Marlow", "Ostend", "Kalmar", "Bergen", "Tarnow", "Velden")
-TIERS = (TierSpec(name="free", scores=FEATURES, cost=0.0), TierSpec(name="top", scores=(), cost=1.0))
 
 
 def shipment(number: int, rng: random.Random) -> tuple[Case, bool]:
