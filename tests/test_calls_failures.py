@@ -42,7 +42,7 @@ from tiered_eval.errors import (
     RecordingMissing,
     UnreadableReply,
 )
-from tiered_eval.ledger import Ledger, Totals
+from tiered_eval.ledger import Cap, Ledger, Totals
 from tiered_eval.ledger.files import connect
 from tiered_eval.pricing import PriceBook, usd_from_pico
 from tiered_eval.records import ModelReply, RateLimits, Usage
@@ -545,6 +545,17 @@ async def test_cost_above_its_worst_case_is_told_once_without_a_cap(home: Path):
             await ask(gateway, text)
 
         assert len(gateway.statistics().warnings) == 1
+
+
+async def test_cost_above_its_worst_case_stops_a_run_under_a_cap_of_the_month(home: Path):
+    """A cap on all runs of the home is a cap as well: nothing more is called, with no cap on the run itself."""
+    provider = ScriptedProvider([Step(usage=Usage(input_tokens=10**6, output_tokens=10**6))])
+    month = Cap(amount=100 * 10**12, period="month")
+
+    async with opened(home, provider, caps=(month,)) as gateway:
+        await ask(gateway)
+        with pytest.raises(CallsStopped, match="worst case"):
+            await ask(gateway, "another")
 
 
 async def test_cost_above_its_worst_case_stops_a_capped_run(home: Path):

@@ -221,7 +221,7 @@ class Attempts:
             self._overrun_models.add(model)
             self.warnings.append(warning)
             log.warning(warning)
-        if self.budget.cap is not None:
+        if self.budget.cap is not None or self._caps:
             self.refuse_new_calls(CallsStopped(f"no more calls are made, to keep the cap: {warning}"))
 
     def check_may_call(self, job: Job[Reply]) -> None:
