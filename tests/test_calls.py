@@ -85,6 +85,7 @@ async def test_the_same_question_again_is_free(home: Path):
     assert second.reply == first.reply
     assert (spend.calls, spend.from_store, spend.settled_usd) == (0, 1, 0)
     assert spend.stored_usd == first.cost_usd
+    assert [line.stored_usd for line in spend.by_model] == [first.cost_usd]
 
 
 @pytest.mark.parametrize(

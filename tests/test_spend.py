@@ -15,7 +15,7 @@ import pytest
 from report_samples import HOSTILE, result, sample_report, verdict
 
 from tiered_eval.cli.app import run_app
-from tiered_eval.ledger import Claim, Ledger, RunEntry
+from tiered_eval.ledger import Claim, Ledger, Resolution, RunEntry
 from tiered_eval.records import Report, Spend, SpendLine, Step, TierLine
 from tiered_eval.reports import kept
 from tiered_eval.reports.judge_heavy import judge_heavy, mechanical_form
@@ -77,7 +77,11 @@ def home(tmp_path: Path) -> Path:
         from_store=4,
         stored_usd=Decimal("0.40"),
         avoided_usd=Decimal(7),
-        by_model=(SpendLine(name="openai:small", calls=0, from_store=4, cost_usd=Decimal(0)),),
+        by_model=(
+            SpendLine(
+                name="openai:small", calls=0, from_store=4, cost_usd=Decimal(0), stored_usd=Decimal("0.40")
+            ),
+        ),
     )
     free = TierLine(
         tier="exact",
@@ -130,6 +134,25 @@ def test_what_the_total_says(home: Path):
     assert (total.answers, total.batched, total.retried, total.unpriced) == (5, 1, 1, 1)
     assert (total.unknown_calls, total.unknown_usd) == (1, Decimal(1))
     assert (total.from_store, total.stored_usd, total.avoided_usd) == (4, Decimal("0.40"), Decimal(7))
+
+
+def test_what_kept_answers_had_cost_stands_under_their_model(home: Path):
+    """Not in the total alone."""
+    small = lines(read_spending(home), "model")["openai:small"]
+
+    assert (small.from_store, small.stored_usd) == (4, Decimal("0.40"))
+
+
+@pytest.mark.parametrize("cost", [0, USD // 4], ids=["nothing", "a quarter"])
+def test_an_unknown_call_that_was_settled_is_money_and_no_answer(home: Path, cost: int):
+    """What it was billed counts; it answered nothing, came at no second attempt, and had a price."""
+    with Ledger.open(home) as ledger:
+        [lost] = ledger.unknown_calls()
+        ledger.resolve([Resolution(number=lost.number, cost=cost, source="by hand")])
+    total = read_spending(home).total
+
+    assert (total.answers, total.batched, total.retried, total.unpriced) == (5, 1, 1, 1)
+    assert (total.unknown_calls, total.billed_usd) == (0, Decimal("4.5") + Decimal(cost) / USD)
 
 
 def test_since_leaves_earlier_days_out(home: Path):

@@ -45,6 +45,7 @@ def heading_of(request: ModelRequest | DecisionRequest, model: str) -> Heading:
 class _Line:
     calls: int = 0
     from_store: int = 0
+    stored: int = 0
     cost: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -58,7 +59,6 @@ class CallTally:
         self.unknown = 0
         self.unknown_calls = 0
         self.coalesced = 0
-        self._stored = 0
         self._cache_reads = 0
         self._cache_writes = 0
         self._cache_saved = 0
@@ -112,8 +112,9 @@ class CallTally:
 
     def serve_from_store(self, heading: Heading, cost_then: int) -> None:
         """A kept reply answered; it had cost ``cost_then`` when it was bought."""
-        self._stored += cost_then
-        self._line(heading).from_store += 1
+        line = self._line(heading)
+        line.from_store += 1
+        line.stored += cost_then
 
     def join(self, heading: Heading) -> None:
         """An asker was served by a call of this run that was begun for another one."""
@@ -135,7 +136,7 @@ class CallTally:
             unknown_usd=_usd(self.unknown),
             reserved_usd=_usd(reserved),
             cap_usd=None if cap is None else _usd(cap),
-            stored_usd=_usd(self._stored),
+            stored_usd=_usd(sum(line.stored for line in lines)),
             cache_read_tokens=self._cache_reads,
             cache_write_tokens=self._cache_writes,
             cache_saved_usd=_usd(self._cache_saved),
@@ -162,6 +163,7 @@ class CallTally:
             total = sums.setdefault(name, _Line())
             total.calls += line.calls
             total.from_store += line.from_store
+            total.stored += line.stored
             total.cost += line.cost
             total.input_tokens += line.input_tokens
             total.output_tokens += line.output_tokens
@@ -173,6 +175,7 @@ class CallTally:
                 cost_usd=_usd(line.cost),
                 input_tokens=line.input_tokens,
                 output_tokens=line.output_tokens,
+                stored_usd=_usd(line.stored),
             )
             for name, line in sorted(sums.items())
         )

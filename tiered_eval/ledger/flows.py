@@ -20,7 +20,7 @@ class Flow:
     kind: str
     tier: str
     answers: int
-    """Billed; a call that answered several questions counts as often."""
+    """Billed; a call that answered several questions counts as often. One that was unknown and settled later brought none."""
     cost: int
     unknown_calls: int
     unknown: int
@@ -34,17 +34,18 @@ class Flow:
 FLOWS = """
 SELECT substr(flow.sent_at, 1, 10) AS day, flow.run, coalesce(run.suite, ''), model, kind,
     CASE WHEN is_embedding THEN 'embedding' ELSE 'judge' END AS tier,
-    sum(1 - is_lost), sum(cost), sum(is_lost), sum(bound),
-    sum(attempt > 0 AND NOT is_lost), sum(is_batched), sum(cost = 0 AND NOT is_lost)
+    sum(is_answer), sum(cost), sum(is_lost), sum(bound),
+    sum(attempt > 0 AND is_answer), sum(is_batched), sum(cost = 0 AND is_answer)
 FROM (
-    SELECT sent_at, run, model, kind, attempt, cost, 0 AS bound, 0 AS is_lost, 0 AS is_embedding,
+    SELECT sent_at, run, model, kind, attempt, cost, 0 AS bound, 1 AS is_answer, 0 AS is_lost, 0 AS is_embedding,
         coalesce(json_extract(payload, '$.usage.service_tier') = 'batch', 0) AS is_batched
     FROM call WHERE state = 'settled' AND json_valid(payload)
-    UNION ALL SELECT sent_at, run, model, kind, attempt, cost, 0, 0, 0, 0
+    UNION ALL SELECT sent_at, run, model, kind, attempt, cost, 0, 1, 0, 0, 0
     FROM call WHERE state = 'settled' AND NOT json_valid(payload)
-    UNION ALL SELECT sent_at, run, model, kind, attempt, cost, 0, 0, why = 'embedding' OR key LIKE 'embedding-%', 0
+    UNION ALL SELECT sent_at, run, model, kind, attempt, cost, 0, why NOT LIKE 'resolved: %', 0,
+        why = 'embedding' OR key LIKE 'embedding-%', 0
     FROM charge
-    UNION ALL SELECT sent_at, run, model, kind, attempt, 0, bound, 1, key LIKE 'embedding-%', 0
+    UNION ALL SELECT sent_at, run, model, kind, attempt, 0, bound, 0, 1, key LIKE 'embedding-%', 0
     FROM lost WHERE id NOT IN (SELECT lost FROM resolved)
 ) AS flow LEFT JOIN run ON run.id = flow.run
 WHERE flow.sent_at >= ? GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6

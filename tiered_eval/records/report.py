@@ -102,6 +102,8 @@ class SpendLine:
     cost_usd: Decimal
     input_tokens: int = 0
     output_tokens: int = 0
+    stored_usd: Decimal = Decimal(0)
+    """What the answers from the store had cost when they were bought."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,7 +127,9 @@ def _add_report(report: Report, total: Line, sums: dict[str, dict[str, Line]]) -
         line.avoided_usd += avoided
     for heading, parts in (("tier", spend.by_tier), ("model", spend.by_model), ("kind", spend.by_kind)):
         for part in parts:
-            _line(sums, heading, part.name).from_store += part.from_store
+            line = _line(sums, heading, part.name)
+            line.from_store += part.from_store
+            line.stored_usd += part.stored_usd
     for tier in report.tiers:
         if tier.avoided_usd:
             _line(sums, "tier", tier.tier).avoided_usd += tier.avoided_usd
