@@ -373,6 +373,15 @@ class TestWarnings:
         assert (card.score, card.breakdown["analysis"].note) == (500, "no sources")
         assert [warning.message for warning in card.warnings] == ["no sources", "no units"]
 
+    def test_what_an_error_zeroed_is_no_substance(self):
+        """An answer that does not count, given at once, is not fast either."""
+        case = told(seconds=0, warnings={"severity": "error", "dimension": "correctness", "message": "no PO"})
+
+        card = score_case(settings(SPEED, limits=LIMITS), case, [verdict("correctness")])
+
+        assert (card.score, card.low, card.high) == (0, 0, 0)
+        assert card.breakdown["speed"].note == "nothing else scored"
+
     def test_an_error_without_a_dimension_zeroes_all(self):
         """A submission that cannot be read scores nothing."""
         case = told(warnings={"severity": "error", "message": "no JSON"})
@@ -562,9 +571,30 @@ class TestSuite:
         assert asked.limits.seconds == 300
         assert asked.dimensions[1].source == "time"
 
+    def test_a_spec_of_the_arena_is_read_as_it_is(self, tmp_path: Path):
+        """A whole scoring spec in JSON, its evaluator type included."""
+        spec = """\
+scorecard: {
+  "type": "deterministic",
+  "dimensions": [
+    {"name": "accuracy", "weight": 0.8, "primitive": "exact_match_ratio", "field": "answers", "ground_truth_field": "all"},
+    {"name": "speed", "weight": 0.2, "primitive": "time_decay", "time_limit_secs": 300}
+  ]
+}
+cases:
+  - {id: a, response: {answers: [1]}, meta: {ground_truth: {all: [1]}}}
+"""
+
+        asked = load(tmp_path, spec).settings.scorecard
+
+        assert asked is not None
+        assert [one.key for one in asked.dimensions] == ["accuracy", "speed"]
+
     @pytest.mark.parametrize(
         ("old", "new", "said"),
         [
+            ("limits: {seconds: 10}", "type: test-suite", "write code-exec"),
+            ("limits: {seconds: 10}", "type: custom-script", "a scorer of your own"),
             ("correctness: 0.6", "correctness: 0.7", "add up to 1.1"),
             ("correctness: 0.6", "correctness: much", "not a number"),
             ("limits: {seconds: 10}", "limits: {seconds: -1}", "a limit of -1"),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -83,18 +83,16 @@ def score_verdicts(
         if dimension.source == "expectations":
             line = _from_verdicts(dimension, verdicts)
             if line is not None:
-                lines[dimension.key] = line
+                lines[dimension.key] = _unless_zeroed(line, zeroed)
     has_substance = _has_substance(lines.values())
     for dimension in settings.dimensions:
         if dimension.source != "expectations":
             carried = _from_verdicts(dimension, verdicts)
             if carried is None or _limit(dimension, settings) is not None:
-                lines[dimension.key] = _from_use(dimension, submission, settings, has_substance)
+                line = _from_use(dimension, submission, settings, has_substance)
             else:
-                lines[dimension.key] = _beside_substance(carried, has_substance)
-    for key, message in zeroed.items():
-        if key in lines:
-            lines[key] = _Line(lines[key].dimension, 0, 0, 0, note=message)
+                line = _beside_substance(carried, has_substance)
+            lines[dimension.key] = _unless_zeroed(line, zeroed)
     ordered = [lines[one.key] for one in settings.dimensions if one.key in lines]
     return _card(ordered, warnings=submission.warnings, violations=violations_of(submission, settings.limits))
 
@@ -314,6 +312,12 @@ def _zeroed(settings: ScorecardSettings, warnings: Iterable[SubmissionWarning]) 
             for key in named:
                 found.setdefault(key, warning.message)
     return found
+
+
+def _unless_zeroed(line: _Line, zeroed: Mapping[str, str]) -> _Line:
+    """The line, or 0 where an ``error`` of the submission says so: then it is no substance for speed either."""
+    message = zeroed.get(line.dimension.key)
+    return line if message is None else _Line(line.dimension, 0, 0, 0, note=message)
 
 
 def _card(

@@ -31,13 +31,20 @@ from tiered_eval.text.paths import path_problem
 
 __all__ = ["SCORECARD_NAMES", "compared_entries", "read_scorecard"]
 
-SCORECARD_NAMES = ("dimensions", "limits", "required", "elo")
+SCORECARD_NAMES = ("dimensions", "limits", "required", "elo", "type")
 _DIMENSION_NAMES = ("weight", "primitive", "time_limit_secs", *OVERRIDES)
 _LIMITS = ("seconds", "tokens", "calls")
 _REQUIRED_NAMES = ("field", "severity", "dimension")
 _ABOUT_THE_DIMENSION = ("name", "key", "weight", *OVERRIDES, "color")
 _ELO_NAMES = ("start", "matches", "difficulty")
 _SPELLINGS = {"color": "colour"}
+
+_EVALUATOR = "deterministic"
+_OTHER_EVALUATORS = {
+    "test-suite": "write code-exec expectations with a `dimension`, and leave `type` out",
+    "custom-script": "write a scorer of your own, and leave `type` out",
+}
+"""The types of evaluators of Clawdiators' specs, and what is there for those that a spec cannot hold."""
 
 _PRIMITIVES: Mapping[str, DimensionSource] = {
     "time_decay": "time",
@@ -93,6 +100,7 @@ class _Reader:
         card = self._mapping(given, "scorecard", SCORECARD_NAMES)
         if card is None:
             return None
+        self._check_type(card.get("type", _EVALUATOR))
         weights, overrides, sources = self._dimensions(card.get("dimensions"))
         limits = self._limits(card.get("limits"))
         required = tuple(self._required(card.get("required")))
@@ -104,6 +112,12 @@ class _Reader:
             return None
         self._check_use(required, sources, limits)
         return ScorecardSettings(dimensions=dimensions, limits=limits, required=required, elo=elo)
+
+    def _check_type(self, given: object) -> None:
+        if given != _EVALUATOR:
+            fix = _OTHER_EVALUATORS.get(str(given), f"write {_EVALUATOR}, or leave it out")
+            message = f"a scorecard cannot be scored by the evaluator {given}"
+            self._report("bad-choice", message, fix, "scorecard.type")
 
     def _dimensions(
         self, given: object
