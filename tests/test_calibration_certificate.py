@@ -141,6 +141,25 @@ def test_an_unseen_kind_escalates(certificate: Certificate):
     assert certificate.grant_for("rubric") is None
 
 
+def test_a_kind_that_only_the_design_knows_escalates():
+    """Labels of one kind certify nothing about another, whatever the design was fitted on."""
+    human = [label for label in world(900, 1) if label.kind == KINDS[0]]
+    judged = [
+        replace(label, met=None, top=label.met) for label in world(900, 2, prefix="d")
+    ]  # design labels, of all kinds
+    certificate = made([*human, *judged])
+
+    decider = CertifiedDecider(certificate, PRINTS)
+
+    assert set(certificate.design.kinds) == set(KINDS)
+    assert decider.decide(KINDS[0], {"lexical": 1.0, "small": 1.0}, ahead=()) is not None
+    assert [decider.decide(kind, {"lexical": 1.0, "small": 1.0}, ahead=()) for kind in KINDS[1:]] == [
+        None,
+        None,
+    ]
+    assert certificate.grant_for(KINDS[1]) is None
+
+
 def test_steps_rise_and_stop_at_the_first_failure(certificate: Certificate):
     """Steps are tested strict to loose; all but perhaps the last passed, and the certified one is the last that did."""
     [grant] = certificate.grants

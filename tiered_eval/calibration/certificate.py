@@ -103,8 +103,8 @@ class Certificate:
         return any(grant.tau is not None for grant in self.grants)
 
     def grant_for(self, kind: str) -> Grant | None:
-        """The promise that covers a kind, if it was seen in calibration."""
-        if kind not in self.design.kinds:
+        """The promise that covers a kind, if certification labels were of it; that the design knows it promises nothing."""
+        if kind not in self.kind_mix or kind not in self.design.kinds:
             return None
         return next((grant for grant in self.grants if grant.kind in (ANY_KIND, kind)), None)
 
