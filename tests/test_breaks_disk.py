@@ -14,12 +14,15 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from planted_keys import KEEPS_KEYS
 
 from tiered_eval.aggregate import case_result
 from tiered_eval.errors import ConfigError
 from tiered_eval.reports.kept import load_kept
 from tiered_eval.results import ResultsFile, StoredResults
 from tiered_eval.testing.loopback import loopback_process
+
+pytestmark = KEEPS_KEYS
 
 ROW = '{{"id": "c{n}", "response": "Order PO-{n} is open.", "expect": [{{"must-contain": "PO-{n}"}}]}}\n'
 
@@ -39,6 +42,7 @@ def test_a_full_disk_is_told_in_words(most_bytes: int, tmp_path: Path):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes)),
     )
 
+    print(done.stdout, done.stderr)  # searched for keys, as this process's own words
     assert done.returncode == 2, done.stderr
     assert "cannot write" in done.stderr
     assert "unforeseen" not in done.stderr
@@ -87,7 +91,7 @@ def test_what_was_spent_before_the_disk_was_full_is_told(why: str, folder: str, 
         done = subprocess.run(
             on_a_small_disk(folder, room, command),
             cwd=tmp_path,
-            env={**os.environ, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "none"},
+            env={**os.environ, "OPENAI_BASE_URL": f"{url}/v1"},
             capture_output=True,
             text=True,
             timeout=60,
@@ -95,6 +99,7 @@ def test_what_was_spent_before_the_disk_was_full_is_told(why: str, folder: str, 
         with urllib.request.urlopen(f"{url}/_bill", timeout=10) as reply:
             billed = Decimal(json.load(reply)["charged_pico"]).scaleb(-12)
 
+    print(done.stdout, done.stderr)  # searched for keys, as this process's own words
     assert done.returncode == 2, done.stderr
     told = re.search(r"until then \$([0-9.]+) was spent(?:, and at most \$([0-9.]+) more)?", done.stderr)
     assert told is not None, done.stderr

@@ -18,6 +18,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from planted_keys import KEEPS_KEYS
 from provider_faults import REQUEST, ask
 
 from tiered_eval.errors import (
@@ -29,6 +30,8 @@ from tiered_eval.errors import (
 )
 from tiered_eval.providers.registry import ProviderSettings, open_provider
 from tiered_eval.records import ModelReply, ModelRequest
+
+pytestmark = KEEPS_KEYS
 
 PATIENCE_S = 40.0
 PLAIN = replace(REQUEST, effort=None)
@@ -106,9 +109,7 @@ def fakellm_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(params=["openai", "anthropic", "vllm"])
-def prefix(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-0123456789")
+def prefix(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
