@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -158,6 +159,49 @@ def test_a_kind_that_only_the_design_knows_escalates():
         None,
     ]
     assert certificate.grant_for(KINDS[1]) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "named", "why"),
+    [
+        ({"lexical": 1.0, "small": 1.0}, (), "as the labels were"),
+        ({"lexical": None, "small": 1.0}, (), "some labels had no lexical score either"),
+        ({"lexical": 1.0, "small": None}, ("small",), "every label had the small judge's score"),
+        ({"lexical": 1.0, "small": 1.0, "extra": 0.2}, (), "a score that the certificate does not use"),
+    ],
+)
+def test_what_no_label_was_like_is_left_to_the_top(
+    certificate: Certificate, asked: dict[str, float | None], named: tuple[str, ...], why: str
+):
+    """A score that all labels had and is missing now is data that nothing was certified about."""
+    decider = CertifiedDecider(certificate, PRINTS)
+
+    assert decider.unlike_labels(KINDS[0], asked, ahead=()) == named, why
+    assert not named or decider.decide(KINDS[0], {**asked, "lexical": 0.5}, ahead=()) is None, why
+
+
+def test_a_score_that_no_label_had_decides_nothing():
+    """Where labels were scored without it, nobody knows what it is worth."""
+    bare = [replace(label, scores={**label.scores, "lexical": None}) for label in world(1000, 1)]
+    decider = CertifiedDecider(made(bare), PRINTS)
+
+    assert decider.decide(KINDS[0], {"lexical": None, "small": 1.0}, ahead=()) is not None
+    assert decider.decide(KINDS[0], {"lexical": 1.0, "small": 1.0}, ahead=()) is None
+
+
+def test_a_certificate_of_an_earlier_release_is_read(certificate: Certificate, tmp_path: Path):
+    """One that does not say which scores its labels had decides as it did."""
+    path = tmp_path / "certificate.json"
+    save_certificate(certificate, path)
+    path.write_text(
+        json.dumps(
+            {name: value for name, value in json.loads(path.read_text()).items() if name != "presence"}
+        )
+    )
+
+    decider = CertifiedDecider(load_certificate(path), PRINTS)
+
+    assert decider.unlike_labels(KINDS[0], {"lexical": 1.0}, ahead=()) == ()
 
 
 def test_steps_rise_and_stop_at_the_first_failure(certificate: Certificate):

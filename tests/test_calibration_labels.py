@@ -146,6 +146,18 @@ def test_rows_with_texts(tmp_path: Path):
     assert second.label.met is False
 
 
+@pytest.mark.parametrize("name", ["question", "input"])
+def test_the_question_is_called_as_in_sheets_or_suites(name: str, tmp_path: Path):
+    """Some scores rest on it, so it is not lost under the name that suites have for it; and it is the case of its rows."""
+    row = {"kind": "equivalent", "human": True, name: "How many moons?", "response": "Two.", "expected": "2"}
+
+    [read] = read_labels(written(tmp_path / "labels.jsonl", {**row, "id": 1}))
+
+    assert read.case is not None
+    assert read.case.input == "How many moons?"
+    assert read.label.case == "How many moons?"
+
+
 def test_a_table_of_columns(tmp_path: Path):
     """CSV says the same, with a column a score; an empty field is missing."""
     path = written(

@@ -82,6 +82,20 @@ async def test_kinds_without_a_certificate_keep_their_route(certificate: Certifi
     assert (verdict.state, verdict.scorer, verdict.certified) == ("pass", "exact", False)
 
 
+async def test_what_no_label_was_like_climbs(certificate: Certificate, tmp_path: Path):
+    """Labels had no question, the run has: scores that rest on it were never certified, and the report says what to do."""
+    rng = random.Random(2)
+    drawn = [shipment(number, rng)[0] for number in range(20)]
+    asked = [replace(case, input="Where did it go?") for case in drawn]
+
+    _, alike = await verdicts_with(certificate, tmp_path, drawn)
+    report, verdicts = await verdicts_with(certificate, tmp_path, asked)
+
+    assert any(verdict.certified for verdict in alike)
+    assert {(verdict.certified, verdict.leftover) for verdict in verdicts} == {(False, "no-judge")}
+    assert any("echo on 20" in warning and "question" in warning for warning in report.warnings)
+
+
 async def test_a_pinned_scorer_still_decides_alone(certificate: Certificate, tmp_path: Path):
     """What the author pinned is the author's."""
     case = make_case("PO-4471", make_expectation("must-contain", "PO-4471", scorer="exact"), id="a")

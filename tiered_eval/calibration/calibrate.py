@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tiered_eval.calibration.binomial import upper_bound
-from tiered_eval.calibration.certificate import ANY_KIND, Certificate, Grant
+from tiered_eval.calibration.certificate import ANY_KIND, Certificate, Grant, Presence
 from tiered_eval.calibration.certify import Certified, certify
 from tiered_eval.calibration.design import Design, build_design, levels_of, route_at
 from tiered_eval.calibration.drift import spread
@@ -99,6 +99,19 @@ def calibrate(
         created=created,
         refusal=refusal,
         q_mix=_q_mix(design, Table(roles.certification, names)),
+        presence={
+            kind: _presence([label for label in roles.certification if label.kind == kind], names)
+            for kind in sorted(mix)
+        },
+    )
+
+
+def _presence(labels: Sequence[Label], names: Sequence[str]) -> Presence:
+    """Which scores these labels had."""
+    counts = Counter(name for label in labels for name in names if label.scores.get(name) is not None)
+    return Presence(
+        always=tuple(name for name in names if counts[name] == len(labels)),
+        never=tuple(name for name in names if not counts[name]),
     )
 
 

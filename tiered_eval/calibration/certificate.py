@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "VERSION",
     "Certificate",
     "Grant",
+    "Presence",
     "design_as_json",
     "design_from_json",
     "load_certificate",
@@ -68,6 +69,16 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """Which scores the certification labels of a kind had. What differs is data that no label tells anything about."""
+
+    always: tuple[str, ...]
+    """Names that every one of them had."""
+    never: tuple[str, ...]
+    """Names that none of them had, such as those that rest on a question where rows had none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
     """A design, what was promised about it, and what the labels said."""
 
@@ -90,6 +101,8 @@ class Certificate:
     """Why nothing was tested at all."""
     q_mix: tuple[float, ...] = ()
     """How the first early tier's probabilities are spread over the certification labels, in equal steps from 0 to 1."""
+    presence: Mapping[str, Presence] = field(default_factory=dict)
+    """By kind."""
 
     @property
     def name(self) -> str:
@@ -170,6 +183,7 @@ def _as_json(certificate: Certificate) -> dict[str, Any]:
         "n_cases": certificate.n_cases,
         "kind_mix": dict(certificate.kind_mix),
         "q_mix": list(certificate.q_mix),
+        "presence": {kind: asdict(presence) for kind, presence in certificate.presence.items()},
         "fingerprints": dict(certificate.fingerprints),
         "seed": promise.seed,
         "created": certificate.created,
@@ -182,7 +196,11 @@ def _certificate_from(data: Mapping[str, Any]) -> Certificate:
         promise=Promise(**data["options"]),
         design=design_from_json(data["design"]),
         design_source=data["design_source"],
-        q_mix=tuple(data.get("q_mix", ())),  # certificates of the first releases have none
+        q_mix=tuple(data.get("q_mix", ())),  # certificates of the first releases have none, nor the next
+        presence={
+            kind: Presence(always=tuple(one["always"]), never=tuple(one["never"]))
+            for kind, one in data.get("presence", {}).items()
+        },
         grants=tuple(
             Grant(
                 **{

@@ -2,7 +2,7 @@
 
 The one idea: this is the certified route and nothing else. The first early tier whose level is at most ``tau`` decides; a tier
 that has not spoken yet is waited for; anything that differs from what was certified (an unseen kind, another version
-of a scorer) is left to the top tier.
+of a scorer, a score that no label had or one that is missing where all had it) is left to the top tier.
 
 Pure Python and some microseconds a call, as it stands between every check and the next.
 """
@@ -65,6 +65,7 @@ class CertifiedDecider:
         self._tiers: tuple[tuple[str, TierWeights], ...] = tuple(
             (tier.name, weights) for tier, weights in zip(design.early, design.weights, strict=True)
         )
+        self._presence = certificate.presence
         self._limits: dict[str, tuple[float | None, ...]] = {}
         for kind in () if self.void else design.kinds:
             grant = certificate.grant_for(kind)
@@ -88,11 +89,30 @@ class CertifiedDecider:
                 return None
             if limit is None:
                 continue
+            if self._unlike(kind, scores, weights.names):
+                return None
             q = weights.q(kind, scores)
             risk_of_pass = self._false_pass_weight * (1.0 - q)
             if min(risk_of_pass, q) <= limit:
                 return Decision("pass" if risk_of_pass <= q else "fail", q, True, name)
         return None
+
+    def unlike_labels(
+        self, kind: str, scores: Mapping[str, float | None], *, ahead: Collection[str]
+    ) -> tuple[str, ...]:
+        """Names of scores that no label of the kind had, and of missing ones that all had; with any, nothing is decided."""
+        spoken = [weights.names for name, weights in self._tiers if name not in ahead]
+        return self._unlike(kind, scores, spoken[-1] if spoken else ())
+
+    def _unlike(
+        self, kind: str, scores: Mapping[str, float | None], names: Collection[str]
+    ) -> tuple[str, ...]:
+        presence = self._presence.get(kind)
+        if presence is None:
+            return ()
+        found = [name for name in presence.never if scores.get(name) is not None]
+        found += [name for name in presence.always if scores.get(name) is None]
+        return tuple(name for name in found if name in names)
 
     def probability(
         self, kind: str, scores: Mapping[str, float | None], *, ahead: Collection[str]

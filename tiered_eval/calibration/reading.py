@@ -118,7 +118,7 @@ def _row(row: Any, line: int, top: str | None) -> LabelRow:
     case = _case(row, identity, kind) if isinstance(response, str) and not row.get("scores") else None
     if not scores and case is None:
         raise ValueError("a row needs `scores` or `judges`, or `response` and `expected` to make scores of")
-    named = row.get("case") or row.get("question")
+    named = row.get("case") or _question(row)
     label = Label(
         id=identity,
         case=str(named or (_digest(response) if isinstance(response, str) else identity)),
@@ -170,7 +170,7 @@ def _case(row: Mapping[str, Any], identity: str, kind: str) -> Case:
     values = tuple(expected) if isinstance(expected, list) else () if expected in (None, "") else (expected,)
     if not values:
         raise ValueError("`expected` is missing: the value, or a list of values")
-    question = row.get("question")
+    question = _question(row)
     options = _object(row, "options")
     if str(row.get("scanned", "")).lower() in _TRUE:
         options["scanned"] = True
@@ -188,6 +188,11 @@ def _case(row: Mapping[str, Any], identity: str, kind: str) -> Case:
         fields=_object(row, "fields"),
         expectations=(expectation,),
     )
+
+
+def _question(row: Mapping[str, Any]) -> Any:
+    """As sheets call it, or as suites do."""
+    return row.get("question") if row.get("question") is not None else row.get("input")
 
 
 def _match(row: Mapping[str, Any], kind: str) -> Match:

@@ -72,6 +72,8 @@ class CertifiedChecks:
         """Verdicts that it gave in this run, those that were audited after included."""
         self._kinds: Counter[str] = Counter()
         self._q = Counter[int]()
+        self._unlike = Counter[str]()
+        """Scores by which expectations are unlike the certification labels."""
         self._free = FreeScores(profile)
         self._decider: CertifiedDecider | None = None
         self._later = tuple(tier for tier in certificate.fingerprints if tier != FREE_TIER)
@@ -151,6 +153,8 @@ class CertifiedChecks:
             )
         if audits.trouble is not None:
             yield f"the audits of this run could not be noted: {audits.trouble}"
+        if self._unlike:
+            yield _unlike(self._unlike)
         yield from filter(None, (kind_warning(self._certificate.kind_mix, self._kinds), self._drift()))
 
     def _drift(self) -> str | None:
@@ -200,6 +204,7 @@ class CertifiedChecks:
         self._kinds[expectation.kind] += 1
         if self._decider is not None and not self.void:
             first = self._decider.probability(expectation.kind, scores, ahead=self._later)
+            self._unlike.update(self._decider.unlike_labels(expectation.kind, scores, ahead=self._later))
             if first is not None:
                 self._q[min(int(first * DRIFT_BINS), DRIFT_BINS - 1)] += 1
         return scores
@@ -280,6 +285,15 @@ def _reaching(by_tier: Mapping[str, float], tier: str | None) -> float:
     left = 1.0 - by_tier.get(FREE_TIER, 0.0)
     decided = sum(by_tier[name] for name in before if name != FREE_TIER)
     return min(1.0, max(0.0, 1.0 - decided / left)) if left > 0 else 1.0
+
+
+def _unlike(names: Mapping[str, int]) -> str:
+    """What the labels lack, and how to give it to them."""
+    counted = ", ".join(f"{name} on {count:,}" for name, count in sorted(names.items()))
+    return (
+        f"not decided early, since no label was like them: expectations with a score that no label of their kind had, or without "
+        f"one that all had ({counted}); calibrate again with rows like those of this suite, with their `question` too"
+    )
 
 
 def _since(audits: Audits) -> str:
