@@ -6,7 +6,7 @@ import json
 import random
 import sqlite3
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
 import pytest
 from hypothesis import given
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tiered_eval.calibration.audit import (
     ALARM_CAPITAL,
+    ALARM_DETECTOR,
     AuditDraw,
     AuditState,
     audit_line,
@@ -71,10 +72,22 @@ def test_capital_is_a_fair_game_at_the_allowed_rate():
 
 
 def test_a_certificate_that_holds_rarely_alarms():
-    """Of 2,000 streams at exactly the allowed rate at most 5 % raise the alarm."""
+    """Of 2,000 streams at exactly the allowed rate the capital raises the alarm in at most 5 %."""
     fired = sum(stream(BASE, 300, seed).worst_capital >= ALARM_CAPITAL for seed in range(2000))
 
     assert fired / 2000 <= 0.05
+
+
+def test_the_detector_of_late_changes_is_rarely_false():
+    """It begins anew for ever, so it is bounded by its mean: 2,000 audits or more at exactly the allowed rate."""
+    lengths = []
+    for seed in range(60):
+        rng, state = random.Random(seed), begin_audit("c", BASE)
+        while state.worst_detector < ALARM_DETECTOR:
+            state = update(state, (rng.random() < BASE for _ in range(100)))
+        lengths.append(state.audits)
+
+    assert mean(lengths) >= 2000
 
 
 @pytest.mark.parametrize(("factor", "limit"), [(2, 250), (4, 60)])
