@@ -60,6 +60,10 @@ VENDORS = {
     "genai_prices": "pricing",
     "tenacity": "retrying",
     "jsonschema": "scorers",
+    "nltk": "scorers",
+    "rapidfuzz": "scorers",
+    "rouge_score": "scorers",
+    "sacrebleu": "scorers",
     "sqlglot": "scorers",
 }
 SQLITE_READERS = {"cache"}
@@ -339,6 +343,10 @@ def test_importing_loads_no_sdk_and_no_extra(statement: str):
         "httpx2",
         "diskcache",
         "jsonschema",
+        "nltk",
+        "rapidfuzz",
+        "rouge_score",
+        "sacrebleu",
         "sqlglot",
     ]
     code = f"import sys; {statement}; print([name for name in {heavy!r} if name in sys.modules])"

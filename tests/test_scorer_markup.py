@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
 
 from tests.scoring import state
-from tiered_eval.errors import ConfigError, SuiteError
+from tiered_eval.errors import SuiteError
 
 XML = [
     ("<a><b/></a>", {}, "pass", "well-formed"),
@@ -98,11 +97,3 @@ def test_an_unknown_dialect_is_refused_at_load():
 def test_what_is_too_long_is_not_parsed(name: str):
     """Beyond the limit nobody waits, and nothing is guessed."""
     assert state(name, f"<p>{'x' * 2_000_001}</p>") == "unsure"
-
-
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
-    """Without sqlglot there is no verdict, and the message says what to install."""
-    monkeypatch.setitem(sys.modules, "sqlglot", None)
-
-    with pytest.raises(ConfigError, match=r"tiered-eval\[text\]"):
-        state("is-sql", "SELECT 1")

@@ -117,6 +117,8 @@ class ScorerInfo:
     """Does it run code that the suite names? Then its user must have allowed that."""
     check: str = ""
     """``module:function`` that is given value and options at load, and says what is wrong; empty where nothing more is."""
+    packages: tuple[str, ...] = ()
+    """Modules of the extra ``text`` that it cannot work without; where what is expected is optional, only with it."""
     code: Any = None
     """A scorer that does not ship: what was declared of it (:mod:`tiered_eval.catalogue.declaring`), instead of ``target``."""
     origin: str = ""

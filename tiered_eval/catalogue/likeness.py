@@ -13,6 +13,14 @@ _MOST_EDITS = OptionInfo(
     name="max_distance", type="integer", low=0, help="the most edits, instead of pass_at"
 )
 
+_STEMMING = OptionInfo(
+    name="stemming",
+    type="flag",
+    default="false",
+    help="English endings do not count",
+    aliases=("use_stemmer",),
+)
+
 LIKENESS: tuple[ScorerInfo, ...] = (
     ScorerInfo(
         name="levenshtein",
@@ -22,6 +30,7 @@ LIKENESS: tuple[ScorerInfo, ...] = (
         value="reference",
         aliases=(Alias(name="edit-distance"),),
         options=(pass_at("0.8"), _MOST_EDITS, replace(CASED, default="true"), *SELECTING),
+        packages=("rapidfuzz",),
         example="- levenshtein: {value: Kind regards, pass_at: 0.9}",
         is_routed=False,
     ),
@@ -33,6 +42,7 @@ LIKENESS: tuple[ScorerInfo, ...] = (
         value="reference",
         aliases=(Alias(name="fuzzy"), Alias(name="fuzzy-match")),
         options=(pass_at("0.8"), _MOST_EDITS, CASED, *SELECTING),
+        packages=("rapidfuzz",),
         example="- fuzzy-string: {value: Northline Logistics, pass_at: 0.85}",
         is_routed=False,
     ),
@@ -47,14 +57,16 @@ LIKENESS: tuple[ScorerInfo, ...] = (
             Alias(name="rouge-1", options={"variant": "rouge1"}),
             Alias(name="rouge-2", options={"variant": "rouge2"}),
             Alias(name="rouge-l", options={"variant": "rougeL"}),
+            Alias(name="rouge-lsum", options={"variant": "rougeLsum"}),
         ),
         options=(
             OptionInfo(
                 name="variant",
                 type="text",
-                choices=("rouge1", "rouge2", "rougeL"),
+                choices=("rouge1", "rouge2", "rougeL", "rougeLsum"),
                 default="rougeL",
-                help="words, pairs of words, or words in order",
+                help="words, pairs of words, words in order, or words in order line by line",
+                aliases=("rouge_type",),
             ),
             OptionInfo(
                 name="measure",
@@ -63,9 +75,11 @@ LIKENESS: tuple[ScorerInfo, ...] = (
                 default="f1",
                 help="what the score is",
             ),
+            _STEMMING,
             pass_at("0.75"),
             *SELECTING,
         ),
+        packages=("rouge_score", "rapidfuzz"),
         example="- rouge: {value: The invoice is due in 45 days, variant: rouge1, pass_at: 0.6}",
         is_routed=False,
     ),
@@ -75,7 +89,38 @@ LIKENESS: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.word_overlap:Bleu",
         summary="BLEU: how precise the response's runs of one to four words are",
         value="reference",
-        options=(pass_at("0.5"), *SELECTING),
+        aliases=(Alias(name="sacrebleu"), Alias(name="sentence-bleu")),
+        options=(
+            OptionInfo(
+                name="tokenize",
+                type="text",
+                choices=("13a", "intl", "zh", "char", "none"),
+                default="13a",
+                help="how sacrebleu cuts the texts",
+                aliases=("tokenizer",),
+            ),
+            OptionInfo(
+                name="smooth_method",
+                type="text",
+                choices=("exp", "floor", "add-k", "none"),
+                default="exp",
+                help="what runs that none of them has count for, as sacrebleu names it",
+                aliases=("smoothing",),
+            ),
+            OptionInfo(
+                name="max_ngram_order",
+                type="integer",
+                low=1,
+                high=4,
+                default="4",
+                help="words of the longest run that counts",
+                aliases=("max_order",),
+            ),
+            replace(CASED, default="true"),
+            pass_at("0.5"),
+            *SELECTING,
+        ),
+        packages=("sacrebleu",),
         example="- bleu: {value: The invoice is due in 45 days, pass_at: 0.4}",
         is_routed=False,
     ),

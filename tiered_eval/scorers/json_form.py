@@ -15,6 +15,7 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
+from tiered_eval.scorers.extras import missing_package
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
 from tiered_eval.text.json_in_text import find_json, parse_json_text
 from tiered_eval.text.patterns import compile_pattern
@@ -125,9 +126,7 @@ def _compiled(schema_text: str) -> _Valid:
         import jsonschema
         from referencing import Registry
     except ImportError:
-        raise ConfigError(
-            "a JSON Schema needs the package jsonschema: pip install 'tiered-eval[text]'"
-        ) from None
+        raise missing_package("a JSON Schema", "jsonschema") from None
     schema = json.loads(schema_text)
     base = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     try:

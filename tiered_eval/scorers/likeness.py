@@ -2,7 +2,7 @@
 
 The one idea: likeness is a figure and no verdict on meaning, so its author says from where on it is enough. A changed digit
 is a small edit and another value: ``fuzzy-string``, which is for answers, is unsure where digits differ; ``levenshtein``
-measures and nothing else.
+measures and nothing else. Edits are counted by the package ``rapidfuzz``.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from tiered_eval.records import Outcome, Tier
+from tiered_eval.scorers.extras import missing_package
 from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, texts_of
-from tiered_eval.text.edit_distance import LONGEST, edit_distance
 from tiered_eval.text.normalise import normalise, normalise_cased
 
-__all__ = ["FuzzyString", "Levenshtein"]
+__all__ = ["LONGEST", "FuzzyString", "Levenshtein"]
 
+LONGEST = 20_000
+"""Characters of either text: the work grows with the product of both, and beyond it (20 ms) would be noticed."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -45,7 +47,7 @@ class Levenshtein(SelectingScorer):
         longer = max(len(wanted), len(found))
         if longer > LONGEST:
             return Outcome("unsure", f"more than {LONGEST:,} characters, which are not compared")
-        distance = edit_distance(wanted, found)
+        distance = self._distance(wanted, found)
         score = 1.0 - distance / longer if longer else 1.0
         reason = f"{distance} edits, likeness {score:.3g}"
         most = options.get("max_distance")
@@ -55,6 +57,14 @@ class Levenshtein(SelectingScorer):
         if most is not None and distance > most:
             return Outcome("fail", f"{reason}, {most} allowed", score)
         return outcome
+
+    def _distance(self, wanted: str, found: str) -> int:
+        """How many characters must be changed, left out or put in."""
+        try:
+            from rapidfuzz.distance.Levenshtein import distance
+        except ImportError:
+            raise missing_package(self.name, "rapidfuzz") from None
+        return distance(wanted, found)
 
 
 class FuzzyString(Levenshtein):

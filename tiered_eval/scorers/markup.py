@@ -18,6 +18,7 @@ from xml.parsers import expat
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
+from tiered_eval.scorers.extras import missing_package
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
 
 __all__ = ["IsHtml", "IsSql", "IsXml", "dialect_fault"]
@@ -238,7 +239,7 @@ def _sql_statements(text: str, *, dialect: str) -> tuple[str, ...] | str | Outco
     try:
         import sqlglot
     except ImportError:
-        raise ConfigError("is-sql needs the package sqlglot: pip install 'tiered-eval[text]'") from None
+        raise missing_package("is-sql", "sqlglot") from None
     if len(text) > _LONGEST_SQL:
         return _too_long(_LONGEST_SQL)
     log = logging.getLogger("sqlglot")

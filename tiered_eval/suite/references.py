@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from tiered_eval.catalogue import ScorerInfo
@@ -52,13 +53,25 @@ def check_reference(scorer: ScorerInfo, value: Any, options: Mapping[str, Any]) 
     """Let the scorer's own code look at what it would be given, where it has such a check.
 
     Raises:
-        BadValue: the scorer could never use it.
+        BadValue: the scorer could never use it, or what it works with is not installed.
     """
+    missing = [name for name in scorer.packages if not _is_installed(name)]
+    if missing and not (value is None and scorer.value == "json"):
+        raise BadValue(
+            "missing-package",
+            f"{scorer.name} needs the package {' and '.join(missing)}, which is not installed",
+            "pip install 'tiered-eval[text]'",
+        )
     if not scorer.check:
         return
     fault = _check_of(scorer.check)(value, options)
     if fault is not None:
         raise BadValue("bad-reference", fault, "mend it: no response could ever be checked by it")
+
+
+@lru_cache(maxsize=64)
+def _is_installed(module: str) -> bool:
+    return find_spec(module) is not None
 
 
 @lru_cache(maxsize=64)
