@@ -9,6 +9,7 @@ import pytest
 
 from tiered_eval.calibration.betting import (
     BETS,
+    betting_bound,
     betting_p_value,
     betting_power,
     case_means,
@@ -60,6 +61,15 @@ def test_the_p_value_is_at_most_delta_as_seldom_as_it_says():
     ]
 
     assert np.mean(wrong) <= 0.1 + 3 * np.sqrt(0.09 / len(wrong))
+
+
+def test_the_bound_is_above_the_mean_as_often_as_it_says():
+    """An upper bound at 10 % lies below the mean it is about in at most 10 % of draws, and does not lie far above it."""
+    rng = np.random.default_rng(5)
+    bounds = [betting_bound((rng.random(150) < 0.06).astype(float), delta=0.1, seed=1) for _ in range(60)]
+
+    assert np.mean(np.array(bounds) < 0.06) <= 0.1 + 2 * (0.1 * 0.9 / 60) ** 0.5
+    assert np.median(bounds) < 0.12
 
 
 def test_many_right_cases_are_certified():

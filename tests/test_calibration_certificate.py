@@ -290,6 +290,20 @@ def test_the_bound_for_audits_covers_what_was_seen():
     assert 0.02 < grant.early_vs_top_rate_upper < 0.15
 
 
+def test_labels_of_a_case_do_not_count_one_by_one_for_audits():
+    """Where judge and early checks part company case by case, the bound is wider than the same count of single cases gives."""
+    labels = world(1500, 7, per_case=5)
+    turned = {case for at, case in enumerate(sorted({label.case for label in labels})) if at % 40 == 0}
+    judged = [replace(label, top=label.met != (label.case in turned)) for label in labels]
+
+    [together] = made(judged).grants
+    [apart] = made([replace(label, case=label.id) for label in judged]).grants
+
+    assert together.early_vs_top_rate_upper is not None
+    assert apart.early_vs_top_rate_upper is not None
+    assert together.early_vs_top_rate_upper > 1.2 * apart.early_vs_top_rate_upper
+
+
 def test_proxy_labels_are_never_called_human():
     """With the top judge's labels, the words say so, and audits are held against alpha."""
     certificate = made(world(1000, 8), label_source="top_judge")

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BETS", "ENOUGH", "ORDERS", "betting_p_value", "betting_power", "case_means", "log_capital"]
+__all__ = [
+    "BETS",
+    "ENOUGH",
+    "ORDERS",
+    "betting_bound",
+    "betting_p_value",
+    "betting_power",
+    "case_means",
+    "log_capital",
+]
 
 BETS = (0.2, 0.4, 0.6, 0.8, 0.97)
 """Fractions of the largest bet that cannot lose more than everything."""
@@ -33,6 +42,7 @@ ENOUGH = 1.5
 _PRIOR_CASES = 4.0
 """The plug-in bet begins as if so many cases had been seen, half-way between no evidence and the best."""
 _MOST_BET = 0.97
+_HALVINGS = 20
 
 
 def betting_p_value(values: Sequence[float] | Floats, mean: float, *, delta: float, seed: int) -> float:
@@ -60,6 +70,21 @@ def _stopped(capital: Floats, enough: float) -> float:
 
     reached = np.flatnonzero(capital >= enough)
     return float(capital[reached[0] if len(reached) else -1])
+
+
+def betting_bound(values: Sequence[float] | Floats, *, delta: float, seed: int) -> float:
+    """Upper bound on the mean of the distribution of ``values``, in [0, 1] and one a case: the largest that is not refuted."""
+    import numpy as np
+
+    rest = 1.0 - np.asarray(values, dtype=np.float64)
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if betting_p_value(rest, 1.0 - middle, delta=delta, seed=seed) > delta:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def betting_power(values: Floats, mean: float, *, cases: float, delta: float) -> float:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tiered_eval.calibration.betting import betting_bound, case_means
 from tiered_eval.calibration.binomial import upper_bound
 from tiered_eval.calibration.certificate import ANY_KIND, Certificate, Grant, Presence
 from tiered_eval.calibration.certify import Certified, certify
@@ -227,16 +228,25 @@ def _grant(kind: str, design: Design, planned: Table, table: Table, promise: Pro
 def _rate_against_top(
     design: Design, certified: Certified, path: Path, table: Table, promise: Promise
 ) -> float | None:
-    """Upper bound on early-vs-top disagreement: alpha itself where the label is the top judge's verdict."""
+    """Upper bound on early-vs-top disagreement: alpha itself where the label is the top judge's verdict.
+
+    With several labels a case the binomial is too sure of itself here as well.
+    """
+    import numpy as np
+
     if promise.label_source == "top_judge":
         return promise.alpha
     assert certified.tau is not None, "asked for certified thresholds only"
     decided = route_at(design, levels_of(design, table), certified.tau, deciding=path.deciding)
     pairs = [
-        (bool(passes), label.top)
+        (label.case, bool(passes) != label.top)
         for passes, is_early, label in zip(decided.passes, decided.early, table.labels, strict=True)
         if is_early and label.top is not None
     ]
     if not pairs:
         return None
-    return upper_bound(sum(passes != top for passes, top in pairs), len(pairs), promise.delta)
+    differ = [is_other for _, is_other in pairs]
+    by_case = case_means(np.array(differ, dtype=np.float64), np.array([case for case, _ in pairs]))
+    if len(by_case) < len(pairs):
+        return betting_bound(by_case, delta=promise.delta, seed=promise.seed)
+    return upper_bound(sum(differ), len(pairs), promise.delta)
