@@ -16,8 +16,16 @@ from gateways import AT, PRICES, SMALL, books, opened, read
 from test_packing import CLAIMS, RESPONSE, judge, question, questions_in, sizes, verdicts
 
 from tiered_eval.calls import Gateway
+from tiered_eval.calls.batches import TRIED_FROM
+from tiered_eval.calls.terms import MAX_ATTEMPTS
 from tiered_eval.config import RunConfig
-from tiered_eval.errors import BudgetExceeded, DeadlineReached, ProviderRefused
+from tiered_eval.errors import (
+    BudgetExceeded,
+    DeadlineReached,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+)
 from tiered_eval.ledger import Ledger, Totals
 from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, SCHEMA, connect
 from tiered_eval.parsing import judgement_parser
@@ -25,7 +33,7 @@ from tiered_eval.pricing import PriceBook
 from tiered_eval.records import BatchHandle, BatchItem, BatchState, Completed, ModelRequest, Usage
 from tiered_eval.runner.services import open_services
 from tiered_eval.testing.clock import HandClock
-from tiered_eval.testing.scripted import ScriptedProvider, make_request
+from tiered_eval.testing.scripted import ScriptedProvider, Step, make_request
 from tiered_eval.testing.scripted_batches import ItemFate, ScriptedBatches
 
 BOOK = PriceBook(PRICES)
@@ -45,8 +53,8 @@ def answer(request: ModelRequest, nonce: str) -> str:
 class Vendor:
     """One vendor with both ways to be asked, and one bill for both."""
 
-    def __init__(self, **batches: Any) -> None:
-        self.single = ScriptedProvider(answer=answer, usage=lambda request: USAGE, price=price)
+    def __init__(self, *, script: Sequence[Step] = (), **batches: Any) -> None:
+        self.single = ScriptedProvider(script, answer=answer, usage=lambda request: USAGE, price=price)
         self.batches = ScriptedBatches(
             **{"answer": answer, "usage": lambda request: USAGE, "price": price, **batches}
         )
@@ -97,6 +105,51 @@ async def test_calls_that_are_asked_together_travel_together(tmp_path: Path):
     assert books(tmp_path).settled == vendor.bill
     assert spend.settled_usd == Decimal(vendor.bill).scaleb(-12) == sum(each.cost_usd for each in got)
     assert spend.calls == 5
+
+
+MANY = range(TRIED_FROM)
+
+
+async def test_many_calls_travel_after_one_was_answered_alone(tmp_path: Path):
+    """A day is not spent on finding out that the vendor takes no such call."""
+    vendor = Vendor()
+    async with vendor.gateway(tmp_path) as gateway:
+        got = await ask_all(gateway, MANY)
+        more = await ask_all(gateway, range(100, 100 + TRIED_FROM))
+
+    assert (len(vendor.single.asked), vendor.batches.sizes) == (1, [TRIED_FROM - 1, TRIED_FROM])
+    assert answers([*got, *more]) == ["met"] * 2 * TRIED_FROM
+    check_books(tmp_path, vendor)
+
+
+async def test_calls_to_a_model_that_is_no_more_do_not_travel(tmp_path: Path):
+    """Each is told the vendor's own refusal, after one call and without a batch."""
+    gone = ProviderRefused("no such model", model=SMALL, status=404, billed="no")
+    vendor = Vendor(script=[Step(error=gone)])
+    async with vendor.gateway(tmp_path) as gateway:
+        got = await ask_all(gateway, MANY)
+
+    assert answers(got) == ["ProviderRefused"] * TRIED_FROM
+    assert (len(vendor.single.asked), vendor.batches.sizes, vendor.bill) == (1, [], 0)
+
+
+@pytest.mark.parametrize(
+    ("why", "error"),
+    [
+        ("the call itself is at fault", ProviderRefused("too long", model=SMALL, status=400, billed="no")),
+        ("single calls are out of reach", ProviderUnavailable("down", model=SMALL, status=503, billed="no")),
+    ],
+)
+async def test_what_says_nothing_of_the_model_keeps_nobody_from_travelling(
+    tmp_path: Path, why: str, error: ProviderError
+):
+    """The call that was tried alone goes with the others."""
+    vendor = Vendor(script=[Step(error=error)] * MAX_ATTEMPTS)
+    async with vendor.gateway(tmp_path) as gateway:
+        got = await ask_all(gateway, MANY)
+
+    assert vendor.batches.sizes == [TRIED_FROM]
+    assert answers(got) == ["met"] * TRIED_FROM
 
 
 async def test_a_batch_is_booked_at_half_the_price(tmp_path: Path):
@@ -294,7 +347,7 @@ async def test_what_does_not_fit_travels_in_the_next_batch(tmp_path: Path):
     bound = BOOK.worst_case_pico(make_request("question 10"), SMALL, AT, in_batch=True)
     cap = 4 * bound
     async with vendor.gateway(tmp_path, cap_usd=Decimal(cap).scaleb(-12)) as gateway:
-        got = await ask_all(gateway, range(10, 40))
+        got = await ask_all(gateway, range(10, 10 + TRIED_FROM - 1))
 
     assert len(vendor.batches.sizes) > 1
     assert vendor.bill <= cap

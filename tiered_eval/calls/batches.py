@@ -25,7 +25,14 @@ from tiered_eval.calls.left_behind import LeftBehind
 from tiered_eval.calls.terms import Terms, World
 from tiered_eval.calls.trips import Arrival, Passenger, Seat, Trip
 from tiered_eval.calls.vendors import Vendors, provider_of
-from tiered_eval.errors import CallsStopped, DeadlineReached, TieredEvalError
+from tiered_eval.errors import (
+    CallsStopped,
+    DeadlineReached,
+    ModelRefused,
+    ProviderRefused,
+    TieredEvalError,
+    UnreadableReply,
+)
 from tiered_eval.ledger import BatchLine, Busy, Granted, Kept
 from tiered_eval.providers.base import BatchProvider, NeedsPreparation
 from tiered_eval.records import BatchItem, ModelReply
@@ -36,6 +43,11 @@ T = TypeVar("T")
 
 QUIET_S = 2.0
 """A batch is submitted when nobody has come for so long."""
+TRIED_FROM = 20
+"""So many calls to a model do not travel before one of them was answered alone. Vendors look at an item only when they
+work on it: a model that is no more would cost the time of a whole batch, which one call at the full price tells at once."""
+NO_MODEL = frozenset({403, 404})
+"""Statuses of a refusal that every call to the model would meet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +87,8 @@ class BatchedCalls:
         self._attempts = attempts
         self._buy_alone = buy_alone
         self._providers: dict[str, BatchProvider | None] = {}
+        self._tried: set[str] = set()
+        """Models of which one call was made alone already."""
         self._waiting: list[Passenger] = []
         self._boarding: list[Passenger] = []
         """Those that the collector has taken on last."""
@@ -219,12 +233,34 @@ class BatchedCalls:
             without_room: list[Passenger] = []
             for model, passengers in by_model.items():
                 try:
-                    without_room += await self._submit(model, passengers)
+                    without_room += await self._submit(model, await self._try_one(model, passengers))
                 except TieredEvalError as error:
                     for passenger in passengers:
                         passenger.fail(error)
             if without_room:
                 await self._wait_for_room(without_room)
+
+    async def _try_one(self, model: str, passengers: Sequence[Passenger]) -> Sequence[Passenger]:
+        """Make one of many calls alone, once for each model. Returns those who are left to travel.
+
+        Raises:
+            ProviderRefused: every call to the model would be refused.
+        """
+        if len(passengers) < TRIED_FROM or model in self._tried:
+            return passengers
+        self._tried.add(model)
+        first, *others = passengers
+        try:
+            first.arrive(await self._buy_alone(first.job, None))
+        except (UnreadableReply, ModelRefused) as error:
+            first.fail(error)  # paid for; the model is there
+        except ProviderRefused as error:
+            if error.status in NO_MODEL:
+                raise
+            return passengers
+        except TieredEvalError:
+            return passengers  # no room at this price, or out of reach: a batch may fare better
+        return others
 
     async def _wait_for_room(self, passengers: list[Passenger]) -> None:
         """Put those for whom the cap had no room into a later batch, or send them where they are refused."""
