@@ -1,7 +1,8 @@
 """Giving up on a provider that is down, so that a run ends in seconds and not in hours of retries.
 
 The one idea: many calls in a row that failed after all their retries are an outage. While it lasts, calls fail at
-once; now and then one is let through, and its success ends the outage.
+once; now and then one is let through, and its success ends the outage. It is counted by model and not by vendor, since
+the next model of a chain is often the same vendor's, and is there for the very case that the first one is overloaded.
 """
 
 from __future__ import annotations
