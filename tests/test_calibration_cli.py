@@ -49,6 +49,22 @@ def test_a_certificate_is_written_and_the_promise_is_printed(
     assert certificate.fingerprints == {"lexical": "lexical", "small": "small"}
 
 
+@pytest.mark.parametrize("options", [("--proxy",), ("--relative", "2%")])
+def test_a_top_judge_that_labelled_nothing_is_told(
+    options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """A misspelt name is not taken for a judge with whom nothing can be certified."""
+    path = written(tmp_path, judges={"big-judge": True})
+
+    code, out = run(path, "--top", "bigjudge", *options, *JUDGES)
+
+    assert code == 2
+    assert (
+        "no row has a verdict of 'bigjudge'; they have big-judge, lexical, small" in capsys.readouterr().err
+    )
+    assert not out.exists()
+
+
 def test_nothing_certified_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """With twenty labels everything escalates; the output says so, and so does the file."""
     code, out = run(written(tmp_path, 20), *JUDGES)

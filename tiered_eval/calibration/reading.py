@@ -45,7 +45,8 @@ def read_labels(path: Path, *, top: str | None = None, may_lack_label: bool = Fa
     ``may_lack_label``: rows with texts need no label, as one will be bought.
 
     Raises:
-        ConfigError: the file cannot be read, or rows are wrong; the first 20 faults, each with its line.
+        ConfigError: the file cannot be read, rows are wrong (the first 20 faults, each with its line), or none
+            has a verdict of the top judge.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -72,6 +73,11 @@ def read_labels(path: Path, *, top: str | None = None, may_lack_label: bool = Fa
         raise ConfigError("\n".join(faults[:_SHOWN]) + more)
     if not rows:
         raise ConfigError(f"{path} holds no label")
+    if top is not None and not may_lack_label and all(row.label.top is None for row in rows):
+        names = sorted({name for row in rows for name in row.label.scores})
+        raise ConfigError(
+            f"{path}: no row has a verdict of {top!r}; they have {', '.join(names) or 'none of any judge'}"
+        )
     return tuple(rows)
 
 
