@@ -62,6 +62,19 @@ def test_a_certificate_survives_its_file(certificate: Certificate, tmp_path: Pat
     assert load_certificate(path) == certificate
 
 
+def test_the_file_has_the_tested_path_at_its_top(certificate: Certificate, tmp_path: Path):
+    """Whoever opens it finds each step with its threshold, verdicts, errors and p, and the one that is certified."""
+    path = tmp_path / "certificate.json"
+    save_certificate(certificate, path)
+
+    data = json.loads(path.read_text())
+
+    [grant] = certificate.grants
+    assert data["path"] == [[step.tau, step.n, step.errors, step.p] for step in grant.steps]
+    assert data["tau_hat"] in [tau for tau, *_ in data["path"]]
+    assert data["tiers"] == [tier.name for tier in TIERS]
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"certificate": 99}', '{"certificate": 1, "options": {}}'])
 def test_a_broken_file_is_told(text: str, tmp_path: Path):
     """A file that is no certificate is a fault of the set-up, not a traceback."""

@@ -138,7 +138,7 @@ def save_certificate(certificate: Certificate, path: Path) -> None:
     Raises:
         ConfigError: the file cannot be written.
     """
-    text = json.dumps(_as_json(certificate), indent=1, sort_keys=True) + "\n"
+    text = json.dumps(_as_json(certificate) | _at_a_glance(certificate), indent=1, sort_keys=True) + "\n"
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -188,6 +188,19 @@ def _as_json(certificate: Certificate) -> dict[str, Any]:
         "seed": promise.seed,
         "created": certificate.created,
         "refusal": certificate.refusal,
+    }
+
+
+def _at_a_glance(certificate: Certificate) -> dict[str, Any]:
+    """What the first grant and the design say, once more at the top of the file, for whoever reads it; not read back."""
+    [first, *_] = certificate.grants or (None,)
+    return {
+        "path": [[step.tau, step.n, step.errors, step.p] for step in first.steps]
+        if first is not None
+        else [],
+        "tiers": [tier.name for tier in certificate.design.tiers],
+        "savings": list(certificate.design.savings),
+        "early_vs_top_rate_upper": first.early_vs_top_rate_upper if first is not None else None,
     }
 
 

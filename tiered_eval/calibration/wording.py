@@ -47,7 +47,7 @@ def certificate_lines(certificate: Certificate) -> Iterator[str]:
         if grant.tau is not None and grant.step is not None:
             tiers = ", ".join(f"{name} {share:.0%}" for name, share in grant.by_tier.items())
             yield f"  decided early: {grant.step.n / grant.n:.0%} of the labels ({tiers}), {grant.step.errors} of them wrong"
-            yield f"  expected cost: {grant.cost:.0%} of sending everything to the top tier"
+            yield f"  expected cost: {grant.cost:.0%} of sending everything to the top tier, a saving of {1 - grant.cost:.0%}"
         elif not grant.steps:
             yield "  no threshold had a chance with so few labels, or with scores that say so little"
             yield "  next: label more, as far as the forecast says that it helps, or promise less with a larger alpha"
