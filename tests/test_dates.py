@@ -42,6 +42,17 @@ def test_reads_a_date(text: str, day: Day, why: str):
 
 
 @pytest.mark.parametrize(
+    "text", ["October **21**, 2026", "**21** October *2026*", "**October 21**, 2026", "Oct *21st*, **2026**"]
+)
+def test_bold_and_italics_do_not_hide_a_date(text: str):
+    """A response in Markdown sets the day off, and it stays the day; the offsets are those of the text as it is."""
+    (found,) = (one for one in parse_numbers(f"It is due on {text} here.") if one.kind == "date")
+
+    assert found.days == (Day(2026, 10, 21),)
+    assert text.strip("*")[:2] == f"It is due on {text}"[found.start :].strip("*")[:2]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "1995",

@@ -50,6 +50,11 @@ FOUND = [
     ("東京", "首都は東京です", "a script without spaces"),
     ("서울", "수도는 서울은 아니고", "particles are glued on"),
     ("C++", "written in C++, mostly", "symbols at its end"),
+    ("net 45", "The terms are net **45**.", "one word of it is bold"),
+    ("net 45", "*net* 45 applies", "the first word is in italics"),
+    ("net 45", "net <b>45</b>", "HTML does the same"),
+    ("net 45", "first net **45.5**, later net **45**", "a near miss and then the thing itself, both bold"),
+    ("it's ok", "it's **ok** here", "its own apostrophe is no mark"),
     (4471, "order 4471 shipped", "a number in the suite is text here"),
     ("https://x.example/a", "see https://x.example/a.", "a link at the end of a sentence"),
     ("$45", "it costs $45", "a symbol at its start"),
@@ -84,6 +89,10 @@ ABSENT = [
     ("cafe", "café", "an accent"),
     ("https://x.example/a", "https://x.example/ab", "a longer link"),
     ("art", "a party", "inside a word"),
+    ("net 45", "net **145**", "another number in bold"),
+    ("net 45", "net **45.5**", "a decimal in bold"),
+    ("net 45", "internet **45**", "the end of a longer word, then bold"),
+    ("net 45", "net * 45", "a star between two words is no format"),
 ]
 
 UNSURE = [
@@ -104,6 +113,9 @@ UNSURE = [
     ("Brien", "Mr O'Brien", "a piece of a name"),
     ("example", "see example.com", "a piece of an address"),
     ("\u200b", "anything", "nothing is left of the literal"),
+    ("net 45", "We offer no net **45**.", "denied, and bold"),
+    ("free trial", "their 'free' trial costs $5", "a word in scare quotes"),
+    ("net 45", "net `45`", "a code mark inside, which may be a quote"),
 ]
 
 

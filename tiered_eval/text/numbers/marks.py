@@ -14,6 +14,7 @@ from decimal import Decimal
 import re2
 
 from tiered_eval.text.dates import date_at, time_at
+from tiered_eval.text.formats import without_emphasis
 from tiered_eval.text.numbers.left import Left, look_left
 from tiered_eval.text.numbers.readings import Reading
 from tiered_eval.text.numbers.right import Right, look_right
@@ -78,6 +79,7 @@ class Page:
         self._has_address = "://" in text or "www." in text or "@" in text
         self._has_fraction = "/" in self.folded or not text.isascii()
         self._names_month: bool | None = None
+        self._without_marks: str | None = None
         self._decimal_mark: tuple[str | None] | None = None
         self._last_item = 0
         self.is_cut = False
@@ -179,7 +181,7 @@ class Page:
             return None
         is_label = previous in "-_/" and before.isalpha()
         may_be_day = not _IN_DATES.isdisjoint(self.folded[start : end + 1]) or self._has_month()
-        day = date_at(self.lower, start, self.folded) if may_be_day else None
+        day = date_at(self._unmarked(), start, self.folded) if may_be_day else None
         if day and (not is_label or day.start < start):
             return Reading(kind="date", start=day.start, end=day.end, days=day.days, doubt=day.doubt)
         following = self.lower[end : end + 3].lstrip(" \u00a0")
@@ -187,6 +189,12 @@ class Page:
             seconds = tuple(Decimal(second) for second in time.seconds)
             return Reading(kind="time", start=start, end=time.end, value=seconds[0], others=seconds[1:])
         return None
+
+    def _unmarked(self) -> str:
+        """The text in which dates are read: "October **21**" is one."""
+        if self._without_marks is None:
+            self._without_marks = without_emphasis(self.lower)
+        return self._without_marks
 
     def _has_month(self) -> bool:
         if self._names_month is None:
