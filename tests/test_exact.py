@@ -48,7 +48,7 @@ FOUND = [
     ),
     ('"net 45"', "It says net 45 here", "quotes of the author mean the words"),
     ("東京", "首都は東京です", "a script without spaces"),
-    ("서울", "수도는 서울은 아니고", "particles are glued on"),
+    ("서울", "수도는 서울이고", "particles are glued on"),
     ("C++", "written in C++, mostly", "symbols at its end"),
     ("net 45", "The terms are net **45**.", "one word of it is bold"),
     ("net 45", "*net* 45 applies", "the first word is in italics"),

@@ -12,21 +12,20 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import islice
-from typing import Literal, TypeAlias
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.records.making import maker
 from tiered_eval.text.changes import doubt_of_change, is_still_open
 from tiered_eval.text.edges import Edges, edges_at
-from tiered_eval.text.formats import HAS_FORMATS, spread
+from tiered_eval.text.frames import Found, doubt_of_frame, kind_of
 from tiered_eval.text.guards import objection_around
 from tiered_eval.text.lookalikes import looks_like
 from tiered_eval.text.normalise import Normalised, fold, normalise, normalise_cased
 from tiered_eval.text.polarity import doubt_at, kept_cues
 from tiered_eval.text.signs import CHANGE, signs_in
 from tiered_eval.text.subject import Subject
-from tiered_eval.text.tokens import holds_verb, is_past_form
+from tiered_eval.text.titles import name_goes_on
 
 __all__ = ["Exact"]
 
@@ -34,8 +33,6 @@ _MOST_LOOKED_AT = 64
 """Places looked at before giving up, so that a long response made of near misses costs little."""
 _QUOTE_LENGTH = 200
 make_outcome, make_evidence = maker(Outcome), maker(Evidence)
-_STATEMENT_SPACES = 3
-"""From four words on, or with a verb, the literal says something, and the sentence around it may take that back."""
 _ABSENT = Outcome("fail", "not in the response", 0.0)
 
 
@@ -64,7 +61,9 @@ class Exact:
                 return _check_whole(needle, folded)
             if not options.get("bounded", True):
                 return _check_included(needle, folded)
-        return _check_bounded(needle, folded, subject)
+        return _check_bounded(
+            needle, folded, subject, is_scan=bool(options) and bool(options.get("scanned", False))
+        )
 
 
 def _check_whole(needle: str, folded: Normalised) -> Outcome:
@@ -80,7 +79,7 @@ def _check_included(needle: str, folded: Normalised) -> Outcome:
     return _found(folded, start, start + len(needle), "in the response, its edges not looked at")
 
 
-def _check_bounded(needle: str, folded: Normalised, subject: Subject) -> Outcome:
+def _check_bounded(needle: str, folded: Normalised, subject: Subject, *, is_scan: bool) -> Outcome:
     text = folded.text
     doubtful: Outcome | None = None
     piece_of: str | None = None
@@ -92,14 +91,12 @@ def _check_bounded(needle: str, folded: Normalised, subject: Subject) -> Outcome
         if edges.state == "open":
             piece_of = piece_of or edges.around
         else:
-            outcome = _judged(folded, start, end, subject, edges)
+            outcome = _judged(folded, start, end, subject, edges, is_scan=is_scan)
             if outcome.state == "pass":
                 return outcome
             doubtful = doubtful or outcome
         looked_at += 1
         start = text.find(needle, start + 1)
-    if doubtful is None and start < 0:
-        doubtful = _formatted(needle, folded, subject)
     if doubtful is not None:
         return doubtful
     if start < 0 and (variant := _other_joiners(needle, text)):
@@ -111,28 +108,6 @@ def _check_bounded(needle: str, folded: Normalised, subject: Subject) -> Outcome
     if looks_like(needle, text):
         return Outcome("unsure", "not in these characters, but in ones that look like them")
     return _ABSENT
-
-
-def _formatted(needle: str, folded: Normalised, subject: Subject) -> Outcome | None:
-    """The literal with marks of formatting around single words of it, as in ``net **45**``."""
-    if " " not in needle or not HAS_FORMATS.search(folded.text):
-        return None
-    doubtful: Outcome | None = None
-    for found in islice(spread(needle).finditer(folded.text), _MOST_LOOKED_AT):
-        start, end = found.span()
-        edges = edges_at(folded, start, end)
-        if edges.state == "open":
-            continue
-        if found[0].count("'") > needle.count(
-            "'"
-        ):  # a code mark, or a quote by which something else is meant
-            outcome = Outcome("unsure", f"found, but with marks in it: {found[0]!r}")
-        else:
-            outcome = _judged(folded, start, end, subject, edges)
-        if outcome.state == "pass":
-            return outcome
-        doubtful = doubtful or outcome
-    return doubtful
 
 
 def _other_joiners(needle: str, text: str) -> str | None:
@@ -164,46 +139,40 @@ def _joined_otherwise(needle: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![\w.-]){joined}(?![\w-]|\.\w)")
 
 
-def _judged(folded: Normalised, start: int, end: int, subject: Subject, edges: Edges) -> Outcome:
+def _judged(
+    folded: Normalised, start: int, end: int, subject: Subject, edges: Edges, *, is_scan: bool
+) -> Outcome:
     """A match at a token's edges: is it said, or only mentioned?"""
     begin, stop = folded.span(start, end)
     if edges.state == "doubtful":
         doubt: str | None = f"joined to other words in {edges.around!r}"
     else:
         doubt = doubt_at(subject.text, begin, stop, subject.view(kept_cues))
-        if doubt is None and (said := _said_by(subject.text[begin:stop])):
-            doubt = _doubt_of(said, subject.text, begin, stop)
+        if doubt is None:
+            doubt = _doubt_of(kind_of(subject.text[begin:stop]), subject.text, begin, stop, is_scan=is_scan)
     evidence = _evidence(subject.text, begin, stop)
     if doubt is None:
         return make_outcome("pass", "stands in the response", 1.0, evidence)
     return make_outcome("unsure", f"found, but {doubt}", None, evidence)
 
 
-_Said: TypeAlias = Literal["", "identifier", "act", "statement"]
-
-
-@lru_cache(maxsize=4096)
-def _said_by(quote: str) -> _Said:
-    """What a literal is beside characters, as it is written: an identifier, an act ("approved"), a statement; most are nothing."""
-    spaces = quote.count(" ")
-    if spaces >= _STATEMENT_SPACES or (spaces and holds_verb(quote)):
-        return "statement"
-    if spaces:
-        return ""
-    if quote.isalpha():
-        return "act" if quote.islower() and is_past_form(quote) else ""
-    return "identifier" if _HAS_BOTH.match(quote) else ""
-
-
-_HAS_BOTH = re.compile(r"(?=.*[A-Za-z]).*\d")
-
-
-def _doubt_of(said: _Said, text: str, begin: int, stop: int) -> str | None:
+def _doubt_of(said: Found, text: str, begin: int, stop: int, *, is_scan: bool) -> str | None:
+    """What the sentence around a literal does to it; a scan is read for its words only."""
     if said == "statement":
         return objection_around(text, begin, stop)
-    if said == "act":
-        return "not yet so" if is_still_open(text, begin) else None
-    return doubt_of_change(text, begin, stop) if CHANGE in signs_in(text) else None
+    if said == "act" and is_still_open(text, begin):
+        return "not yet so"
+    if (
+        said == "identifier"
+        and CHANGE in signs_in(text)
+        and (doubt := doubt_of_change(text, begin, stop)) is not None
+    ):
+        return doubt
+    if is_scan:
+        return None
+    if said == "name" and (doubt := name_goes_on(text, begin, stop)) is not None:
+        return doubt
+    return doubt_of_frame(text, begin, stop, said)
 
 
 def _found(folded: Normalised, start: int, end: int, reason: str) -> Outcome:

@@ -20,6 +20,7 @@ from tiered_eval.records.making import maker
 from tiered_eval.text.answers import doubt_before
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
+from tiered_eval.text.frames import doubt_of_frame
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
 from tiered_eval.text.numbers.glance import Glance
 from tiered_eval.text.numbers.guards import doubt_around
@@ -29,6 +30,7 @@ from tiered_eval.text.numerals import EXACT
 from tiered_eval.text.polarity import Cue, doubt_at, find_cues, kept_cues
 from tiered_eval.text.questions import asked_power, asks_for_percent
 from tiered_eval.text.subject import Subject
+from tiered_eval.text.titles import numbered_name
 
 __all__ = ["Number"]
 
@@ -105,8 +107,10 @@ def _find(
             if alike is False:
                 continue
             if alike is True:
-                doubt = doubt_at(text, reading.start, reading.end, _cues_of(subject)) or doubt_around(
-                    text, reading, claim, is_answer=is_answer
+                doubt = (
+                    doubt_at(text, reading.start, reading.end, _cues_of(subject))
+                    or doubt_around(text, reading, claim, is_answer=is_answer)
+                    or (None if is_answer else _doubt_of_sentence(text, reading, claim))
                 )
                 if doubt is None:
                     return _Found(reading)
@@ -115,6 +119,14 @@ def _find(
             if doubtful.reading is None:
                 doubtful = _Found(reading, doubt)
     return doubtful
+
+
+def _doubt_of_sentence(text: str, found: Reading, claim: Claim) -> str | None:
+    """Why the sentence may not state the number: it frames it, or makes it a part of a name."""
+    is_bare = not (claim.reading.unit or claim.reading.currency or found.unit or found.currency)
+    if is_bare and found.kind == "plain" and (doubt := numbered_name(text, found.start, found.end)):
+        return doubt
+    return doubt_of_frame(text, found.start, found.end, "number")
 
 
 def _cues_of(subject: Subject) -> Sequence[Cue]:

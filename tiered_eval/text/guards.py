@@ -11,6 +11,7 @@ Used by coverage, by the embedding tier and by the answer scorer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from tiered_eval.text.antonyms import are_opposed
@@ -18,6 +19,7 @@ from tiered_eval.text.attachment import other_complement, other_owner, other_pre
 from tiered_eval.text.attribution import attributed
 from tiered_eval.text.clauses import another_clause, patched, subject_of_another
 from tiered_eval.text.degrees import degree_changed
+from tiered_eval.text.frames import doubt_of_frame, kind_of
 from tiered_eval.text.idf import idf, most
 from tiered_eval.text.modality import denied, either_or, tied, unrealised, unsaid, weakened
 from tiered_eval.text.names import name_changed
@@ -26,6 +28,7 @@ from tiered_eval.text.passages import Passage, passages, read_claim, smallest, t
 from tiered_eval.text.quantities import quantities_changed
 from tiered_eval.text.roles import roles_changed
 from tiered_eval.text.swaps import changed_over, number_goes_on
+from tiered_eval.text.titles import name_goes_on
 from tiered_eval.text.tokens import FUNCTION_WORDS, is_content
 
 __all__ = ["GUARDS", "missing_name", "objection", "objection_around"]
@@ -115,6 +118,21 @@ def _opposites(claim: Passage, place: Passage, first: int, last: int) -> str | N
     return None
 
 
+def _framed(claim: Passage, place: Passage, first: int, last: int) -> str | None:
+    """A guess, a condition, another's words, or a restriction around the match; of a short phrase what it is a piece of, too."""
+    text, start, end = place.text, place.tokens[first].start, place.tokens[last].end
+    kind = kind_of(claim.text.strip())
+    if kind != "statement":
+        if _HYPHEN_BEFORE.search(text, max(0, start - 2), start) or _HYPHEN_BEHIND.match(text, end):
+            return "joined to another word"
+        if kind == "name" and (doubt := name_goes_on(text, start, end)) is not None:
+            return doubt
+    return doubt_of_frame(text, start, end, kind, frozenset(token.word for token in claim.tokens))
+
+
+_HYPHEN_BEFORE = re.compile(r"\w-$")
+_HYPHEN_BEHIND = re.compile(r"-\w")
+
 GUARDS: tuple[Callable[[Passage, Passage, int, int], str | None], ...] = (
     denied,
     unsaid,
@@ -139,4 +157,5 @@ GUARDS: tuple[Callable[[Passage, Passage, int, int], str | None], ...] = (
     unrealised,
     another_time,
     either_or,
+    _framed,
 )

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from tiered_eval.text.cues import find_cues
 
-__all__ = ["LAYOUT_SIGNS", "is_denied_by_header", "is_taken_back"]
+__all__ = ["LAYOUT_SIGNS", "is_denied_by_header", "is_taken_back", "label_before"]
 
 _CROSSES = "✗✘❌✖🚫"
 LAYOUT_SIGNS = rf"~~|(?i:</(?:s|del|strike)>)|[{_CROSSES}]|\|"
@@ -38,6 +38,7 @@ _LIST_LENGTH = 2_000
 """Characters of a list or table before a match that are gone through for its heading."""
 _LINE_LENGTH = 1_000
 _BOLD = re.compile(r"\s*(?:#{1,6}\s|(\*\*|__)[^*_\n]+\1\s*$)")
+_LABEL = re.compile(r"\W*([^\W\d][\w' -]{1,40})[*_]{0,2}:[*_]{0,2}\s")
 _DENIALS = ("denial", "aside", "predicate")
 
 
@@ -69,14 +70,27 @@ def _row_says_no(text: str, begin: int, line: str, place: int) -> bool:
 
 def is_denied_by_header(text: str, start: int) -> bool:
     """Does a match stand in a list with a heading such as "The following were not found:" or "## Rejected"?"""
+    heading = _heading_over(text, start)
+    return heading is not None and any(cue.kind in _DENIALS for cue in find_cues(heading))
+
+
+def label_before(text: str, start: int) -> str | None:
+    """What a match is put under: the heading of its list, or the label on its line ("Sample invoice: ")."""
+    line = text.rfind("\n", max(0, start - _LINE_LENGTH), start) + 1
+    label = _LABEL.match(text, line, start)
+    return label[1] if label else _heading_over(text, start)
+
+
+def _heading_over(text: str, start: int) -> str | None:
+    """The heading of the list that a match stands in; None where it stands in none."""
     line = text.rfind("\n", 0, start) + 1
     if not line or not _LIST_ITEM.match(text, line):
-        return False
+        return None
     for header in _lines_above(text, line):
         if header.strip() and not _LIST_ITEM.match(header):
             is_heading = header.rstrip(" *_").endswith(":") or _BOLD.match(header) is not None
-            return is_heading and any(cue.kind in _DENIALS for cue in find_cues(header))
-    return False
+            return header if is_heading else None
+    return None
 
 
 def _lines_above(text: str, begin: int) -> Iterator[str]:
