@@ -18,6 +18,7 @@ from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.records.making import maker
 from tiered_eval.text.changes import doubt_of_change, is_still_open
 from tiered_eval.text.edges import Edges, edges_at
+from tiered_eval.text.formats import HAS_FORMATS, spread
 from tiered_eval.text.frames import Found, doubt_of_frame, kind_of
 from tiered_eval.text.guards import objection_around
 from tiered_eval.text.lookalikes import looks_like
@@ -97,6 +98,8 @@ def _check_bounded(needle: str, folded: Normalised, subject: Subject, *, is_scan
             doubtful = doubtful or outcome
         looked_at += 1
         start = text.find(needle, start + 1)
+    if doubtful is None and start < 0:
+        doubtful = _formatted(needle, folded, subject, is_scan=is_scan)
     if doubtful is not None:
         return doubtful
     if start < 0 and (variant := _other_joiners(needle, text)):
@@ -108,6 +111,26 @@ def _check_bounded(needle: str, folded: Normalised, subject: Subject, *, is_scan
     if looks_like(needle, text):
         return Outcome("unsure", "not in these characters, but in ones that look like them")
     return _ABSENT
+
+
+def _formatted(needle: str, folded: Normalised, subject: Subject, *, is_scan: bool) -> Outcome | None:
+    """The literal with marks of formatting around single words of it, as in ``net **45**``."""
+    if " " not in needle or not HAS_FORMATS.search(folded.text):
+        return None
+    doubtful: Outcome | None = None
+    for found in islice(spread(needle).finditer(folded.text), _MOST_LOOKED_AT):
+        start, end = found.span()
+        edges = edges_at(folded, start, end)
+        if edges.state == "open":
+            continue
+        if found[0].count("'") > needle.count("'"):  # a code mark, or a quote by which something else is meant
+            outcome = Outcome("unsure", f"found, but with marks in it: {found[0]!r}")
+        else:
+            outcome = _judged(folded, start, end, subject, edges, is_scan=is_scan)
+        if outcome.state == "pass":
+            return outcome
+        doubtful = doubtful or outcome
+    return doubtful
 
 
 def _other_joiners(needle: str, text: str) -> str | None:
