@@ -122,6 +122,25 @@ def test_verdicts_carry_their_certificate_through_every_form():
     assert "audited, pass by the certificate" in terminal.render(report, width=2000)
 
 
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ({"q": 0.97, "certified": True}, {"q": 0.97, "certified": True, "audited": False}),
+        ({"q": 0.6}, {"q": 0.6, "certified": False, "audited": False}),
+        ({"q": 0.97, "audited": True}, {"q": 0.97, "certified": False, "audited": True}),
+        ({}, {}),
+    ],
+)
+def test_every_verdict_that_a_certificate_looked_at_says_what_came_of_it(
+    made: dict[str, Any], said: dict[str, Any]
+):
+    """Also where it decided nothing; without a certificate there is nothing to say."""
+    data = case_result_to_json(result(0, "a", verdict("a", "1", "pass", **made)))
+
+    [written] = data["verdicts"]
+    assert {name: written[name] for name in ("q", "certified", "audited") if name in written} == said
+
+
 def test_a_report_is_read_again_as_it_was_written():
     """The certificate and the sampled score come back equal."""
     report: Report = sample_report(certificate=USE, sampled=SAMPLED)

@@ -98,10 +98,9 @@ def verdict_to_json(verdict: Verdict) -> Json:
         data["leftover"] = verdict.leftover
     if verdict.q is not None:
         data["q"] = verdict.q
-    if verdict.certified:
-        data["certified"] = True
-    if verdict.audited:
-        data["audited"] = True
+    if verdict.q is not None or verdict.certified or verdict.audited:
+        # Where a certificate was at work both are said of each verdict, so that "no" is not taken for "unknown".
+        data["certified"], data["audited"] = verdict.certified, verdict.audited
     if verdict.metrics:
         data["metrics"] = dict(verdict.metrics)
     return data
