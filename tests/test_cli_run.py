@@ -344,6 +344,25 @@ async def test_the_second_signal_ends_at_once(suite: Callable[[str], Path]):
     assert code == 130
 
 
+def test_reading_the_suite_is_a_part_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """A suite that takes longer to read than --max-time leaves none for its cases."""
+    (tmp_path / "slow_suite.py").write_text(
+        "import threading\n"
+        "from tiered_eval.testing import make_case, make_expectation\n"
+        "def cases():\n"
+        "    threading.Event().wait(0.6)\n"
+        "    return [make_case('Order PO-1 is open.', make_expectation('must-contain', 'PO-1'))]\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    options = ["--allow-code", "--embedder", "none", "--home", str(tmp_path / "home"), "-q"]
+
+    assert run_app(["run", "slow_suite:cases", *options, "--max-time", "0.5s"]) == 4
+    assert "the time was used up: 1" in capsys.readouterr().out
+
+
 async def test_a_deadline_ends_a_run_that_waits(suite: Callable[[str], Path], tmp_path: Path):
     """--max-time holds while a provider says nothing: the run ends with a report and exit code 4."""
     async with silent_provider() as (url, _):

@@ -81,6 +81,8 @@ class RunConfig:
     suite_caps_usd: Mapping[CapPeriod, Decimal] = field(default_factory=dict)
     """Caps on all runs of the suite in the home together, by what they count; the suite's where one is absent."""
     max_time_s: float | None = None
+    time_used_s: float = 0.0
+    """Of ``max_time_s``, what was over before the run began, such as the time in which the suite was read."""
     concurrency: int = 64
     """Model calls open at once, at most; the provider's limits may keep it lower."""
     request_timeout_s: float = 120.0
@@ -200,6 +202,7 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     yield "suite_caps_usd", sound, f"{' or '.join(periods)} to such an amount"
     limit = config.max_time_s
     yield "max_time_s", limit is None or _is_number(limit, 0), "seconds, 0 or more, or None"
+    yield "time_used_s", _is_number(config.time_used_s, 0), "seconds, 0 or more"
     timeout = config.request_timeout_s
     yield "request_timeout_s", _is_number(timeout, 0) and timeout > 0, "seconds, more than 0"
     base: object = config.gate_against

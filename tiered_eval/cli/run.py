@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -154,6 +155,7 @@ def run(
     """
     from tiered_eval.runner.ending import run_to_end
 
+    began = time.monotonic()
     log_to_stderr(verbose)
     formats = format_names(reports)
     if formats and output is not None:
@@ -166,7 +168,7 @@ def run(
     loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
     if gate_against is not None:
         config = _against(config, loaded, gate_against, margin)
-    report, folder = run_to_end(lambda: _measure(loaded, config, quiet=quiet))
+    report, folder = run_to_end(lambda: _measure(loaded, config, began=began, quiet=quiet))
     all_written = _write_files(report, formats, output or folder)
     _print(report, folder, quiet=quiet)
     return report.exit_code if all_written else report.exit_code or 2
@@ -234,8 +236,11 @@ def _against(config: RunConfig, suite: Suite, base: str, margin: float | None) -
     return replace(config, gate_against=report, gate_margin=margin)
 
 
-async def _measure(suite: Suite, config: RunConfig, *, quiet: bool) -> tuple[Report, Path]:
-    """Run, and keep the run. Returns the report and the folder that it is kept in."""
+async def _measure(suite: Suite, config: RunConfig, *, began: float, quiet: bool) -> tuple[Report, Path]:
+    """Run, and keep the run. Returns the report and the folder that it is kept in.
+
+    What passed since ``began``, on the monotonic clock, is a part of the run's time: a large suite takes a while to read.
+    """
     from dataclasses import replace
 
     from tiered_eval.cli.interrupts import Interrupts
@@ -247,7 +252,7 @@ async def _measure(suite: Suite, config: RunConfig, *, quiet: bool) -> tuple[Rep
 
     run_id = new_run_id()
     folder = kept.run_folder(home_for(suite, chosen=config.home), run_id)
-    config = replace(config, results_path=kept.results_path(folder))
+    config = replace(config, results_path=kept.results_path(folder), time_used_s=time.monotonic() - began)
     display = display_for(sys.stderr, quiet=quiet)
     with Interrupts() as interrupts:
         try:

@@ -85,8 +85,8 @@ class Evaluator:
             left_s=self._left_s,
         )
         self._clock = clock
-        limit = self.config.max_time_s
-        self._deadline = None if limit is None else clock() + limit - kept_for_writing_s(limit)
+        limit, used_s = self.config.max_time_s, self.config.time_used_s
+        self._deadline = None if limit is None else clock() + limit - used_s - kept_for_writing_s(limit)
         self._stop: StopReason | None = None
         self._local = LocalWork(self._left_s)
         self._owns_services = services is None
