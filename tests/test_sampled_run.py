@@ -260,9 +260,9 @@ def test_verdicts_from_the_store_are_known():
     assert again.sampled.low <= full_score(cases, truth) <= again.sampled.high
 
 
-def test_a_suite_larger_than_the_window_is_no_sample(monkeypatch: pytest.MonkeyPatch):
+def test_responses_larger_than_the_window_are_no_sample(monkeypatch: pytest.MonkeyPatch):
     """Where questions had to be asked before all were known, only the bounds hold, and the report says so."""
-    monkeypatch.setattr(jobs, "OPEN_CASES", 20)
+    monkeypatch.setattr(jobs, "OPEN_CHARACTERS", 200)
     cases, truth = made_suite(9)
 
     report, services = run(scored(cases, truth, calls=80))

@@ -15,10 +15,10 @@ from tiered_eval.calibration.sampling import (
     Framed,
     SampledFigure,
     SamplePlan,
+    Stratum,
     estimate,
     frame_of,
     plan_cases,
-    plan_from_audits,
     plan_sample,
 )
 from tiered_eval.errors import BudgetExceeded
@@ -201,6 +201,13 @@ def test_known_verdicts_are_free_and_narrow_the_interval():
     assert figure.high - figure.low < sampled(frame, full, 80).high - sampled(frame, full, 80).low
 
 
+def audit_plan(frame: tuple[Framed, ...], audited: list[str], known: dict[str, float]) -> SamplePlan:
+    """What a run with enough money has followed: what climbed is known, and audits are a sample of the rest."""
+    rest = sorted((one for one in frame if one.id not in known), key=lambda one: one.id not in audited)
+    stratum = Stratum(members=tuple(rest), planned=len(audited))
+    return SamplePlan(frame=frame, known=known, strata=(stratum,), order=(), planned=len(audited))
+
+
 def test_audits_correct_the_score_of_early_verdicts():
     """With enough money the escalated are judged and the audits estimate what the early verdicts get wrong."""
     held = 0
@@ -209,7 +216,7 @@ def test_audits_correct_the_score_of_early_verdicts():
         known = {one.id: full[one.id] for one in frame if 0.05 < one.f < 0.95}
         rng = random.Random(seed)
         audited = [one.id for one in frame if one.id not in known and rng.random() < 0.2]
-        plan = plan_from_audits(frame, audited, known=known)
+        plan = audit_plan(frame, audited, known)
         figure = estimate(plan, {id: full[id] for id in audited})
         held += figure.low <= score(frame, full) <= figure.high
 

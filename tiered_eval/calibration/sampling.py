@@ -8,15 +8,20 @@ so a run may stop wherever its money ends.
 Two modes. ``estimate`` spends everything on the score of the suite. ``decide`` settles as many cases as possible, cheapest
 question first; that is no random sample, so a part of the money is kept to estimate the rest.
 
+A frame may hold a random part of the cases only, where a suite is too large to be known whole. What the other cases might be is
+then a part of the interval, and what is known of all of them makes it narrower (:class:`Beyond`).
+
 The unit is one expectation; ``y`` is what the full run would say of it, 1 for a pass. Pure functions, no numpy.
 """
 
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import inf, sqrt
 from typing import Literal, TypeAlias
 
@@ -24,20 +29,24 @@ from tiered_eval.calibration.binomial import t_quantile
 
 __all__ = [
     "ESTIMATE_SHARE",
+    "Beyond",
     "CaseTurn",
     "Framed",
     "Mode",
     "SamplePlan",
     "SampledFigure",
     "Stratum",
+    "cuts_of",
     "estimate",
     "frame_of",
     "plan_cases",
-    "plan_from_audits",
     "plan_sample",
+    "rank_of_case",
 ]
 
 Mode: TypeAlias = Literal["estimate", "decide"]
+Cut: TypeAlias = tuple[float, str]
+"""``f`` and id at which a stratum begins."""
 Answers: TypeAlias = Mapping[str, float | None]
 """What came of the calls that were made, by id: ``y``, or None for one that failed or is still open."""
 
@@ -94,6 +103,21 @@ class SamplePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beyond:
+    """The suite of a frame that holds a random part of its cases. Scores are in [0, 1]."""
+
+    cases: int
+    """Of the whole suite, those of the frame included."""
+    least: float
+    """The suite's score, by what is known of all of it."""
+    most: float
+    known: Mapping[str, float]
+    """For each case of the frame, a guess of its score that is made for all cases alike, whatever was judged."""
+    mean_known: float | None
+    """The mean of that guess over all cases of the suite; None where it could not be made for all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SampledFigure:
     """The score of the suite, as judging everything would have given it."""
 
@@ -129,19 +153,33 @@ def frame_of(rows: Iterable[tuple[str, str, float, float]]) -> tuple[Framed, ...
     )
 
 
+def rank_of_case(id: str, seed: int) -> float:
+    """Where a case stands in the draw of a suite's cases: a number in [0, 1) that is as good as random, and needs no list of them."""
+    digest = blake2b(f"sample {seed} {id}".encode("utf-8", "surrogatepass"), digest_size=7).digest()
+    return int.from_bytes(digest, "big") / 2**56
+
+
 def plan_sample(
-    frame: Sequence[Framed], calls: int, *, seed: int, known: Mapping[str, float] | None = None
+    frame: Sequence[Framed],
+    calls: int,
+    *,
+    seed: int,
+    known: Mapping[str, float] | None = None,
+    cuts: Sequence[Cut] | None = None,
 ) -> SamplePlan:
     """Draw what to judge with money for ``calls`` calls (mode ``estimate``).
 
     Args:
         known: verdicts of the top judge that cost nothing.
+        cuts: where the strata begin, as an earlier part of the same suite had them (:func:`cuts_of`): such strata may be joined,
+            each in the order of its parts. None: they are cut here.
     """
     known = dict(known or {})
     rest = [one for one in frame if one.id not in known]
     planned = min(max(calls, 0), len(rest))
     rng = random.Random(seed)
-    strata = [_shuffled(members, rng) for members in _cut(rest, _stratum_count(planned))]
+    groups = _cut(rest, _stratum_count(planned)) if cuts is None else _cut_at(rest, cuts)
+    strata = [_shuffled(members, rng) for members in groups]
     allocated = _allocate([(len(members), sum(map(_size, members))) for members in strata], planned)
     placed = [
         ((at + 0.5) / max(count, 0.5), number, at, one.id)
@@ -160,25 +198,9 @@ def plan_sample(
     )
 
 
-def plan_from_audits(
-    frame: Sequence[Framed], audited: Iterable[str], *, known: Mapping[str, float]
-) -> SamplePlan:
-    """The plan that a run with enough money has followed: what climbed is ``known``, the audits sample the early verdicts.
-
-    Audits are drawn by a hash of their ids, so, however many there are, they are a random sample of the rest.
-    """
-    chosen = set(audited)
-    rest = sorted(
-        (one for one in frame if one.id not in known), key=lambda one: (one.id not in chosen, one.id)
-    )
-    planned = sum(one.id in chosen for one in rest)
-    return SamplePlan(
-        frame=tuple(frame),
-        known=dict(known),
-        strata=(Stratum(members=tuple(rest), planned=planned),) if rest else (),
-        order=tuple(one.id for one in rest),
-        planned=planned,
-    )
+def cuts_of(plan: SamplePlan) -> tuple[Cut, ...]:
+    """Where the strata of a plan begin, for another part of the same suite."""
+    return tuple(min((one.f, one.id) for one in stratum.members) for stratum in plan.strata)
 
 
 def _stratum_count(calls: int) -> int:
@@ -208,6 +230,14 @@ def _cut(rest: Sequence[Framed], count: int) -> list[list[Framed]]:
     return [group for group in groups if group]
 
 
+def _cut_at(rest: Sequence[Framed], cuts: Sequence[Cut]) -> list[list[Framed]]:
+    """As many groups as there are cuts; what is below the first of them is in the first group."""
+    groups: list[list[Framed]] = [[] for _ in cuts]
+    for one in sorted(rest, key=lambda one: (one.f, one.id)):
+        groups[max(0, bisect_right(cuts, (one.f, one.id)) - 1)].append(one)
+    return groups
+
+
 def _shuffled(members: list[Framed], rng: random.Random) -> list[Framed]:
     return rng.sample(members, len(members))
 
@@ -225,13 +255,15 @@ def _allocate(strata: Sequence[tuple[int, float]], calls: int) -> list[int]:
     return counts
 
 
-def estimate(plan: SamplePlan, answers: Answers) -> SampledFigure:
+def estimate(plan: SamplePlan, answers: Answers, *, beyond: Beyond | None = None) -> SampledFigure:
     """The score and its intervals from the calls that were made.
 
     ``answers`` must hold every call that left, in the order of the plan, with None for those that failed or that were still
     open at the deadline: slow answers may be bad ones, so the interval covers both ends of each. Answers to
     expectations out of turn are ignored, since they were not drawn: whoever runs out of money stops there, and does not look
     for cheaper calls further down.
+
+    ``beyond`` is the suite, where the frame holds a random part of its cases: then the figure is the suite's.
     """
     strata = _merged([_drawn(stratum, answers) for stratum in plan.strata])
     unknown = sum(drawn.count(None) for _, drawn in strata)
@@ -239,6 +271,8 @@ def estimate(plan: SamplePlan, answers: Answers) -> SampledFigure:
     total = len(plan.frame)
     least = sum(one.share * plan.known.get(one.id, 0.0) for one in plan.frame)
     most = 1.0 - sum(one.share * (1.0 - plan.known[one.id]) for one in plan.frame if one.id in plan.known)
+    if beyond is not None:
+        least, most = beyond.least, beyond.most
     if any(map(_lacks_calls, strata)):
         return SampledFigure(
             estimate=None,
@@ -250,7 +284,7 @@ def estimate(plan: SamplePlan, answers: Answers) -> SampledFigure:
             open=unknown,
             total=total,
         )
-    ends = [_estimate_with(plan, strata, value) for value in ((0.0, 1.0) if unknown else (0.0,))]
+    ends = [_estimate_with(plan, strata, value, beyond) for value in ((0.0, 1.0) if unknown else (0.0,))]
     return SampledFigure(
         estimate=_within(sum(end.middle for end in ends) / len(ends), 0.0, 1.0),
         low=_within(min(end.low for end in ends), least, most),
@@ -309,36 +343,53 @@ class _End:
     like_high: float
 
 
-def _estimate_with(plan: SamplePlan, strata: Sequence[_Group], value: float) -> _End:
+def _estimate_with(plan: SamplePlan, strata: Sequence[_Group], value: float, beyond: Beyond | None) -> _End:
     middle = sum(one.share * plan.known.get(one.id, one.f) for one in plan.frame)
-    variance = trust = 0.0
-    seen = dict(plan.known)
+    inner = trust = 0.0
+    likely = {one.id: one.share * plan.known.get(one.id, one.f) for one in plan.frame}
+    unseen = 0.0
     for members, drawn in strata:
         if not members:
             continue
         answers = [value if y is None else y for y in drawn]
-        seen.update((one.id, y) for one, y in zip(members, answers, strict=False))
         residuals = [one.share * (y - one.f) for one, y in zip(members, answers, strict=False)]
         count, size = len(residuals), len(members)
-        mean = sum(residuals) / count
+        mean, spread = sum(residuals) / count, _spread(members, residuals)
         middle += size * mean
-        part = _variance(members, residuals, mean)
-        variance += part
+        part = size * size * (1.0 - count / size) * spread / count
+        inner += part
         trust += part * part / (count + 3.0)
+        for one, residual in zip(members, [*residuals, *[mean] * (size - count)], strict=True):
+            likely[one.id] += residual
+        unseen += (size - count) * spread
+    cases: dict[str, float] = defaultdict(float)
+    for one in plan.frame:
+        cases[one.case] += likely[one.id]
+    between = _between(list(cases.values()), unseen)
+    like, outer = inner + between, 0.0
+    if beyond is not None and beyond.cases > len(cases) > 0:
+        share = len(cases) / beyond.cases
+        outer, shift = (1.0 - share) * between, 0.0
+        if beyond.mean_known is not None:
+            known = [beyond.known[case] / len(cases) for case in cases]
+            beside = [now - guess for now, guess in zip(cases.values(), known, strict=True)]
+            outer, shift = (1.0 - share) * _between(beside, unseen), beyond.mean_known - sum(known)
+        middle += shift
+        trust += outer * outer / (len(cases) + 3.0)
+        like = inner + outer + share * between
+    variance = inner + outer
     df = variance * variance / trust if trust > 0 else inf
-    half = _half_width(variance, df)
-    between = _between_cases(plan.frame, seen)
-    like = _half_width(variance + between, df)
-    return _End(middle, middle - half, middle + half, middle - like, middle + like)
+    half, wide = _half_width(variance, df), _half_width(like, df)
+    return _End(middle, middle - half, middle + half, middle - wide, middle + wide)
 
 
-def _variance(members: Sequence[Framed], residuals: Sequence[float], mean: float) -> float:
-    """Of a stratum's total, drawn without replacement; 0 once all of it is judged."""
-    count, size = len(residuals), len(members)
+def _spread(members: Sequence[Framed], residuals: Sequence[float]) -> float:
+    """The variance of one member of a stratum. It begins with made-up observations."""
+    count = len(residuals)
+    mean = sum(residuals) / count
     squares = sum((residual - mean) ** 2 for residual in residuals)
-    prior = sum(one.share**2 * max(one.spread, _PRIOR_SPREAD) for one in members) / size
-    spread = (squares + _PRIOR_CALLS * prior) / (count - 1 + _PRIOR_CALLS)
-    return size * size * (1.0 - count / size) * spread / count
+    prior = sum(one.share**2 * max(one.spread, _PRIOR_SPREAD) for one in members) / len(members)
+    return (squares + _PRIOR_CALLS * prior) / (count - 1 + _PRIOR_CALLS)
 
 
 def _half_width(variance: float, df: float) -> float:
@@ -347,24 +398,16 @@ def _half_width(variance: float, df: float) -> float:
     return t_quantile((1.0 + _CONFIDENCE) / 2.0, max(df, 1.0)) * sqrt(variance)
 
 
-def _between_cases(frame: Sequence[Framed], seen: Mapping[str, float]) -> float:
-    """Variance of the mean over cases, from how the cases of this suite differ (clustered by case).
+def _between(values: Sequence[float], unseen: float) -> float:
+    """Variance of a sum over cases, from how those that were drawn differ (clustered by case).
 
-    A case's unseen verdicts are taken at their ``f``, which varies less than they do; the missing part is added.
+    What was not judged is in it at its likely value, which varies less than the truth; ``unseen`` is the missing part.
     """
-    sums: dict[str, float] = defaultdict(float)
-    inside = 0.0
-    for one in frame:
-        if one.id in seen:
-            sums[one.case] += one.share * seen[one.id]
-        else:
-            sums[one.case] += one.share * one.f
-            inside += one.share**2 * one.spread
-    cases = len(sums)
-    if cases < 2:
+    count = len(values)
+    if count < 2:
         return 0.25
-    mean = sum(sums.values()) / cases
-    return sum((value - mean) ** 2 for value in sums.values()) * cases / (cases - 1) + inside
+    mean = sum(values) / count
+    return sum((value - mean) ** 2 for value in values) * count / (count - 1) + unseen
 
 
 def _within(value: float, low: float, high: float) -> float:

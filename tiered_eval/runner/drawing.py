@@ -5,88 +5,53 @@ answered when the money or the time ends is a random sample, and the suite's ``p
 question that was asked and never answered counts both ways; one that was not asked any more was not drawn.
 
 What is drawn is the *unit*: a case's open questions together where they may share a call, else one question. Early verdicts
-of a certificate are drawn by their audits, which are spread over the order. Statistics: :mod:`tiered_eval.calibration.sampling`.
+of a certificate are drawn by their audits, which are spread over the order. A suite that is too large to have its order drawn
+at once is read in random parts (:mod:`tiered_eval.runner.rounds`), each with an order of its own.
 
-Route: ``runner.turns`` has the order drawn here, ``runner.run`` hands in each result, and its report asks for the score.
+Route: ``runner.turns`` has the order drawn here, ``runner.run`` hands in each result, and its report asks for the score. What
+is kept of the answers: :mod:`tiered_eval.runner.sample_accounts`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from statistics import median
 
-from tiered_eval.calibration.sampling import Framed, SamplePlan, Stratum, estimate, plan_sample
+from tiered_eval.calibration.sampling import Framed, cuts_of, plan_sample, rank_of_case
 from tiered_eval.config import RunConfig
 from tiered_eval.records import CaseResult, SampledScore, Verdict
 from tiered_eval.runner.deciding import Deciding
 from tiered_eval.runner.jobs import Job
+from tiered_eval.runner.sample_accounts import (
+    UNKNOWN,
+    Came,
+    CaseSums,
+    Early,
+    Part,
+    Place,
+    SuiteSums,
+    Unit,
+    UnitId,
+    figure_of,
+)
 
 __all__ = ["Drawing", "drawing_for"]
 
 MOST_ROWS = 100_000
-"""Verdicts up to which a sample is kept account of; a larger suite has its bounds."""
-UNKNOWN = 0.5
-"""``f`` of a question that no calibrated tier has seen."""
+"""Verdicts up to which each is kept account of; of a larger suite a random part of the cases stays."""
 FIRST_AUDITS = 2
 """So many come first of all: fewer say nothing about early verdicts."""
-REFUSED_COSTS = 10
-"""A stratum is followed past a refused call only for so many answers behind it: a call that is too dear for the rest of the
-money is an accident, many of them are the end of the money."""
-
-UnitId: TypeAlias = str
-Place: TypeAlias = tuple[int, int]
-"""Index of the case, and position of the expectation in it."""
-Came: TypeAlias = Literal["answered", "both-ways", "refused", "unasked"]
-
-
-@dataclass(slots=True, eq=False)
-class _Unit:
-    """Questions that are asked in one turn."""
-
-    case: int
-    f: float
-    share: float
-    """Of the suite's score, as far as it is known when the order is drawn."""
-    questions: int = 0
-    weight: float = 0.0
-    passed: float = 0.0
-    """Weight of those that passed."""
-    came: Came = "unasked"
-    is_kept: bool = True
-    """All answers came from the store: they are known, and no part of the sample."""
-
-
-@dataclass(slots=True)
-class _Early:
-    """An early verdict of a certificate."""
-
-    case: int
-    weight: float
-    q: float
-    came: Came = "unasked"
-    is_pass: bool = False
-
-
-@dataclass(slots=True)
-class _Accounts:
-    """What is known of each case: weights in all, of what was settled without being drawn, and of what nobody could say."""
-
-    total: dict[int, float] = field(default_factory=dict)
-    settled: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-    passed: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-    lost: dict[int, float] = field(default_factory=lambda: defaultdict(float))
 
 
 def drawing_for(
-    config: RunConfig, *, has_certificate: bool, spent: Callable[[], float], at_once: int
+    config: RunConfig, *, has_certificate: bool, spent: Callable[[], float], at_once: int, is_large: bool
 ) -> Drawing | None:
     """The drawing of a run with a judge; None where everyone is asked and nothing is audited.
 
     Args:
         spent: share of the money or the time that is used up, whichever is more.
         at_once: questions that may be open together.
+        is_large: more cases may wait for a judge than can be held, so that they are read in random parts.
     """
     caps = (config.max_cost_usd, config.daily_cap_usd, config.monthly_cap_usd, config.max_time_s)
     is_limited = config.mode == "live" and (
@@ -97,8 +62,10 @@ def drawing_for(
     is_deciding = is_limited and config.when_short == "decide"
     return Drawing(
         seed=config.seed,
-        by_case=config.packing != "never",
+        # A part is a draw of cases, so what is drawn from it are cases as well.
+        by_case=config.packing != "never" or (is_limited and is_large),
         is_ordering=is_limited,
+        is_patient=is_limited and is_large,
         deciding=Deciding(spent=spent, at_once=at_once) if is_deciding else None,
     )
 
@@ -110,28 +77,69 @@ class Drawing:
         seed: of the run.
         by_case: questions of one case are drawn together.
         is_ordering: the run may end before everyone was asked; else only its audits are taken account of.
+        is_patient: the suite is read in parts, and each part's order is drawn when all of it is known, however long that takes.
         deciding: goes first, where single cases matter more than the suite.
     """
 
     def __init__(
-        self, *, seed: int, by_case: bool, is_ordering: bool = True, deciding: Deciding | None = None
+        self,
+        *,
+        seed: int,
+        by_case: bool,
+        is_ordering: bool = True,
+        is_patient: bool = False,
+        deciding: Deciding | None = None,
     ) -> None:
         self._deciding = deciding
         self.is_ordering = is_ordering
+        self.is_patient = is_patient
         self._seed = seed
         self._by_case = by_case
-        self.trouble: str | None = None
-        """Why what was judged is no random sample of the suite, if so."""
-        self._accounts = _Accounts()
-        self._early: dict[Place, _Early] = {}
-        self._audit_order: dict[Place, int] = {}
-        self._audits_asked: set[Place] = set()
-        self._units: dict[UnitId, _Unit] = {}
-        self._strata: list[list[UnitId]] = []
-        self._unit_of: dict[Place, UnitId] = {}
+        self._suite = SuiteSums()
+        self._parts: list[Part] = []
+        self._part: Part | None = Part()
+        """The one that is being read; None where what is read is no part of the sample."""
+        self._limit = 1.0
+        """Cases that stand behind it in the draw of the cases are let go."""
         self._rows = 0
         self._judged = self._open = self._total = 0
-        self._is_short = self._is_drawn = False
+        self._is_short = self._has_early = False
+        if not is_patient:
+            self._parts.append(self._part)
+
+    # ── parts of the suite ───────────────────────────────────────────────────────────────────────
+
+    def begin_part(self, places: Sequence[int]) -> None:
+        """What is read from now on is a random part of the suite: ``places`` has the index of each of its cases in it."""
+        self._part = Part(places=places)
+        self._parts.append(self._part)
+
+    def end_parts(self) -> None:
+        """What is read from now on is no part of the sample."""
+        self._part = None
+
+    def cut(self, why: str, *, unread: int = 0) -> None:
+        """Some of what was to be read now will not be."""
+        self._suite.unread += unread
+        if self._part is None:
+            self._is_short = True
+        elif self._part.trouble is None:
+            self._part.trouble = why
+
+    @property
+    def trouble(self) -> str | None:
+        """Why what was judged is no random sample of the suite, if so. A later part in trouble is left out, the first cannot be."""
+        return self._parts[0].trouble if self._parts else None
+
+    @property
+    def is_short(self) -> bool:
+        """Has something been left over for want of money or time?"""
+        return self._is_short
+
+    @property
+    def is_full(self) -> bool:
+        """Is account kept of as many cases as may be? Others would add nothing to the sample."""
+        return self._limit < 1.0
 
     # ── drawing ──────────────────────────────────────────────────────────────────────────────────
 
@@ -149,26 +157,34 @@ class Drawing:
         yield from self._draw(jobs, is_all=is_all)
 
     def _draw(self, jobs: Sequence[Job], *, is_all: bool) -> list[Job]:
+        part = self._part
+        assert part is not None, "what is no part of the sample has no order"
         audits = sorted((job for job in jobs if job.opened.audit), key=_rank)
         units = self._group(job for job in jobs if not job.opened.audit)
-        if not is_all and not self._is_drawn and self.trouble is None:
-            self.trouble = "some of it was asked before all of the suite was known"
+        if not is_all and not part.is_drawn:
+            self.cut("some of it was asked before all of the suite was known")
         frame = [
             Framed(id=id, case=str(unit.case), share=unit.share, f=unit.f) for id, (unit, _) in units.items()
         ]
-        plan = plan_sample(frame, max(len(frame) // 2, 1), seed=self._seed)
+        cuts = next((one.cuts for one in self._parts if one.cuts), None)
+        plan = plan_sample(frame, max(len(frame) // 2, 1), seed=self._seed, cuts=cuts)
         if is_all:
-            self._is_drawn = True
-            self._strata = [[one.id for one in stratum.members] for stratum in plan.strata]
-            self._units = {id: unit for id, (unit, _) in units.items()}
-            self._unit_of = {_place(job): id for id, (_, members) in units.items() for job in members}
-            self._audit_order = {_place(job): at for at, job in enumerate(audits)}
+            part.is_drawn = True
+            part.cuts = cuts or cuts_of(plan)
+            part.strata = [[one.id for one in stratum.members] for stratum in plan.strata]
+            part.units = {id: unit for id, (unit, _) in units.items()}
+            part.unit_of = {self._place(job): id for id, (_, members) in units.items() for job in members}
+            part.audit_order = {self._place(job): at for at, job in enumerate(audits)}
         return _spread(audits, [units[id][1] for id in plan.order])
 
-    def _group(self, jobs: Iterable[Job]) -> dict[UnitId, tuple[_Unit, list[Job]]]:
+    def _place(self, job: Job) -> Place:
+        assert self._part is not None, "what is no part of the sample has no order"
+        return self._part.index(job.owner.index), job.position
+
+    def _group(self, jobs: Iterable[Job]) -> dict[UnitId, tuple[Unit, list[Job]]]:
         groups: dict[Place, list[Job]] = {}
         for job in jobs:
-            index, position = _place(job)
+            index, position = self._place(job)
             groups.setdefault((index, -1 if self._by_case else position), []).append(job)
         found = {}
         for (index, position), members in groups.items():
@@ -182,64 +198,98 @@ class Drawing:
             )
             # Kinds stand in the name, so that what is alike in everything else is cut into strata by kind.
             kinds = "+".join(sorted({job.opened.expectation.claim for job in members}))
-            unit = _Unit(case=index, f=f, share=weight / total if total else 0.0)
+            unit = Unit(case=index, f=f, share=weight / total if total else 0.0)
             found[f"{kinds} {index:09d} {position}"] = (unit, members)
         return found
+
+    def asked(self, job: Job) -> None:
+        """A question is about to be put to the judge."""
+        part = self._part
+        if part is None:
+            return
+        place = self._place(job)
+        unit = part.unit(place)
+        if unit is not None and unit.came == "unasked":
+            unit.came = "answered"
+        elif place in part.audit_order:
+            part.audits_asked.add(place)
 
     # ── what came of it ──────────────────────────────────────────────────────────────────────────
 
     def add(self, result: CaseResult) -> None:
         """Take account of one case."""
-        self._rows += len(result.verdicts)
-        if self._rows > MOST_ROWS and self.trouble is None:
-            self.trouble = f"it has more than {MOST_ROWS:,} expectations"
-            self._accounts, self._early = _Accounts(), {}
-        if self.trouble is not None:
+        known = self._suite.add(result)
+        part = self._part
+        rank = rank_of_case(result.case_id, self._seed)
+        if part is None or rank >= self._limit:
+            for verdict in result.verdicts:
+                self._count(verdict)
             return
-        index, accounts = result.index, self._accounts
-        accounts.total[index] = sum(verdict.weight for verdict in result.verdicts)
+        sums = part.cases[result.index] = CaseSums(rank=rank, known=known)
         for position, verdict in enumerate(result.verdicts):
-            unit = self._units.get(self._unit_of.get((index, position), ""))
+            sums.total += verdict.weight
+            unit = part.unit((result.index, position))
             if unit is not None:
                 # Also where a cheap judge's score sufficed: that is what the full run would say.
                 self._add_to_unit(unit, verdict)
             elif verdict.certified or verdict.audited:
-                self._add_early((index, position), verdict)
+                self._add_early(part, (result.index, position), verdict)
             elif verdict.is_decided:
-                accounts.settled[index] += verdict.weight
-                accounts.passed[index] += verdict.weight * (verdict.state == "pass")
+                sums.settled += verdict.weight
+                sums.passed += verdict.weight * (verdict.state == "pass")
             else:
-                accounts.lost[index] += verdict.weight
+                sums.lost += verdict.weight
+                if not part.is_drawn and verdict.leftover in ("deadline", "interrupted"):
+                    self._leave_out(part)
+        self._rows += len(result.verdicts)
+        if self._rows > MOST_ROWS:
+            self._thin()
 
-    def asked(self, job: Job) -> None:
-        """A question is about to be put to the judge."""
-        place = _place(job)
-        unit = self._units.get(self._unit_of.get(place, ""))
-        if unit is not None and unit.came == "unasked":
-            unit.came = "answered"
-        elif place in self._audit_order:
-            self._audits_asked.add(place)
+    def _leave_out(self, part: Part) -> None:
+        """It ended before its order was drawn. Without it the parts before are still a sample; the first stays, and counts both ways."""
+        if part is not self._parts[0]:
+            self._is_short = True
+            self.cut("the run ended before its order was drawn")
 
-    def _add_early(self, place: Place, verdict: Verdict) -> None:
+    def _thin(self) -> None:
+        """Let half of the cases go, those that stand last in the draw."""
+        self._limit = median(one.rank for part in self._parts for one in part.cases.values())
+        for part in self._parts:
+            part.keep_below(self._limit)
+        # What a case without verdicts is worth does not matter here; it only has to become less.
+        self._rows //= 2
+
+    def _count(self, verdict: Verdict) -> None:
+        """A verdict outside of the sample, of which nothing is kept."""
+        is_early = verdict.certified or verdict.audited
+        self._has_early |= is_early
+        self._is_short |= verdict.leftover in ("budget", "deadline", "interrupted")
+        if is_early or verdict.tier == "judge" or not verdict.is_decided:
+            self._total += 1
+            self._judged += verdict.audited or (verdict.is_decided and not is_early)
+            self._open += verdict.state == "error"
+
+    def _add_early(self, part: Part, place: Place, verdict: Verdict) -> None:
         came: Came = "unasked"
         if verdict.audited:
             came = "answered"
-        elif place in self._audit_order and place not in self._audits_asked:
+        elif place in part.audit_order and place not in part.audits_asked:
             came = "unasked"
         elif verdict.trail and verdict.trail[-1].scorer == "judge":
             came = "refused" if verdict.trail[-1].state == "skipped" else "both-ways"
-        self._early[place] = _Early(
+        part.early[place] = Early(
             case=place[0],
             weight=verdict.weight,
             q=UNKNOWN if verdict.q is None else verdict.q,
             came=came,
             is_pass=verdict.state == "pass",
         )
+        self._has_early = True
         self._total += 1
         self._judged += came == "answered"
         self._open += came == "both-ways"
 
-    def _add_to_unit(self, unit: _Unit, verdict: Verdict) -> None:
+    def _add_to_unit(self, unit: Unit, verdict: Verdict) -> None:
         unit.questions += 1
         unit.weight += verdict.weight
         self._total += 1
@@ -262,142 +312,23 @@ class Drawing:
 
     def score(self) -> SampledScore | None:
         """The score that judging everything would have given; None where that is known anyway, or nothing can be said."""
-        if self.trouble is not None or not self._total or not (self._is_short or self._early):
+        if self.trouble is not None or not self._total or not (self._is_short or self._has_early):
             return None
-        rows = _Rows(self._accounts.total)
-        for index in self._accounts.total:
-            rows.add_settled(index, self._accounts)
-        for id, unit in self._units.items():
-            rows.add_unit(id, unit)
-        rows.add_strata([[id for id in stratum if id in rows.drawn] for stratum in self._strata], self._units)
-        rows.add_early(self._in_turn())
-        rows.add_lost(self._accounts.lost)
-        is_blind = rows.lacks_answers
+        parts = [part for part in self._parts if part.trouble is None]
+        figure, is_blind = figure_of(parts, self._suite)
         if is_blind and not self._is_short:
             return None  # only audits are missing: an outage, or calls are off
-        figure = estimate(rows.plan(), rows.answers)
         return SampledScore(
-            estimate=None if is_blind else figure.estimate,
-            low=figure.low if not is_blind else rows.least,
-            high=figure.high if not is_blind else rows.most,
-            like_low=0.0 if is_blind else figure.like_low,
-            like_high=1.0 if is_blind else figure.like_high,
+            estimate=figure.estimate,
+            low=figure.low,
+            high=figure.high,
+            like_low=figure.like_low,
+            like_high=figure.like_high,
             judged=self._judged,
             open=self._open,
             total=self._total,
             mode="estimate" if self._deciding is None else "decide",
         )
-
-    def _in_turn(self) -> list[_Early]:
-        """Early verdicts, those that were drawn for an audit first, in the order of their turns."""
-        last = len(self._audit_order)
-
-        def turn(place: Place) -> tuple[bool, int, Place]:
-            return self._early[place].came == "unasked", self._audit_order.get(place, last), place
-
-        return [self._early[place] for place in sorted(self._early, key=turn)]
-
-
-class _Rows:
-    """The frame of the suite and the answers to its sample, put together at the end."""
-
-    def __init__(self, totals: Mapping[int, float]) -> None:
-        self._totals = totals
-        self._cases = sum(total > 0 for total in totals.values()) or 1
-        self._frame: dict[str, Framed] = {}
-        self._known: dict[str, float] = {}
-        self._strata: list[Stratum] = []
-        self.drawn: set[str] = set()
-        self.answers: dict[str, float | None] = {}
-        self.lacks_answers = False
-        """A group was drawn from so little that nothing can be said about it."""
-
-    def _row(self, id: str, case: int, weight: float, f: float) -> Framed | None:
-        if weight <= 0:
-            return None
-        share = weight / self._totals[case] / self._cases
-        row = self._frame[id] = Framed(id=id, case=str(case), share=share, f=f)
-        return row
-
-    def add_settled(self, case: int, accounts: _Accounts) -> None:
-        weight = accounts.settled.get(case, 0.0)
-        id = f"settled {case}"
-        if self._row(id, case, weight, UNKNOWN) is not None:
-            self._known[id] = accounts.passed[case] / weight
-
-    def add_unit(self, id: str, unit: _Unit) -> None:
-        if self._row(id, unit.case, unit.weight, unit.f) is None:
-            return
-        if unit.is_kept and unit.questions:
-            self._known[id] = unit.passed / unit.weight
-        else:
-            self.drawn.add(id)
-
-    def add_strata(self, strata: Iterable[Sequence[str]], units: Mapping[str, _Unit]) -> None:
-        """The strata of the order, each with the answers to a beginning of it."""
-        answered = members = 0
-        for stratum in strata:
-            came = [units[id].came for id in stratum]
-            for id in stratum[: _end_of(came)]:
-                unit = units[id]
-                self.answers[id] = unit.passed / unit.weight if unit.came == "answered" else None
-            answered += sum(id in self.answers for id in stratum)
-            members += len(stratum)
-            self._add_stratum([self._frame[id] for id in stratum])
-        self.lacks_answers |= answered < min(2, members)
-
-    def add_early(self, early: Sequence[_Early]) -> None:
-        """The early verdicts, of which the audits are a random part."""
-        rows = [
-            (row, one)
-            for at, one in enumerate(early)
-            if (row := self._row(f"early {at}", one.case, one.weight, one.q)) is not None
-        ]
-        asked = [one.came for _, one in rows if one.came != "unasked"]
-        for row, one in rows[: _end_of(asked)]:
-            self.answers[row.id] = float(one.is_pass) if one.came == "answered" else None
-        self.lacks_answers |= _end_of(asked) < min(2, len(rows))
-        self._add_stratum([row for row, _ in rows])
-
-    def add_lost(self, lost: Mapping[int, float]) -> None:
-        """What nobody could say counts both ways, always."""
-        rows = [
-            row for case, weight in lost.items() if (row := self._row(f"lost {case}", case, weight, UNKNOWN))
-        ]
-        self.answers.update((row.id, None) for row in rows)
-        self._add_stratum(rows)
-
-    def _add_stratum(self, members: Sequence[Framed]) -> None:
-        if members:
-            self._strata.append(Stratum(members=tuple(members), planned=len(members)))
-
-    def plan(self) -> SamplePlan:
-        frame = tuple(self._frame.values())
-        return SamplePlan(
-            frame=frame, known=self._known, strata=tuple(self._strata), order=(), planned=len(self.answers)
-        )
-
-    @property
-    def least(self) -> float:
-        """The score with everything failed that is not known."""
-        return sum(row.share * self._known.get(id, 0.0) for id, row in self._frame.items())
-
-    @property
-    def most(self) -> float:
-        return 1.0 - sum(self._frame[id].share * (1.0 - known) for id, known in self._known.items())
-
-
-def _end_of(came: Sequence[Came]) -> int:
-    """How far a stratum's order was followed: to the first question that was not asked, and before that to where the
-    money was at an end. It looks at what was refused, never at what was answered."""
-    best = score = end = 0
-    for at, one in enumerate(came, 1):
-        if one == "unasked":
-            break
-        score += -REFUSED_COSTS if one == "refused" else 1
-        if score > best:
-            best, end = score, at
-    return end
 
 
 def _spread(audits: Sequence[Job], units: Sequence[Sequence[Job]]) -> list[Job]:
@@ -409,10 +340,6 @@ def _spread(audits: Sequence[Job], units: Sequence[Sequence[Job]]) -> list[Job]:
         turns.append((-1.0 if at < FIRST_AUDITS else (at + 0.5) / len(audits), [job]))
     turns.sort(key=lambda turn: turn[0])
     return [job for _, members in turns for job in members]
-
-
-def _place(job: Job) -> Place:
-    return job.owner.index, job.position
 
 
 def _rank(job: Job) -> float:

@@ -40,6 +40,7 @@ from tiered_eval.runner.drawing import Drawing, drawing_for
 from tiered_eval.runner.ending import run_to_end
 from tiered_eval.runner.evaluator import Evaluator, new_run_id
 from tiered_eval.runner.jobs import kept_for_writing_s
+from tiered_eval.runner.rounds import Rounds, needs_rounds
 from tiered_eval.runner.services import RunServices
 from tiered_eval.scorecard import CardTally
 from tiered_eval.suite import load_suite
@@ -197,6 +198,8 @@ class _Run:
         scorecard = suite.settings.scorecard
         self._cards = None if scorecard is None else CardTally(scorecard)
         self._drawing: Drawing | None = None
+        self._read = [0, 0]
+        """Cases and expectations that were handed to the evaluator."""
 
     def check_gate(self) -> None:
         """Refuse a gate on a dimension or tag that no case carries, before anything is spent.
@@ -247,8 +250,9 @@ class _Run:
                 has_certificate=self._evaluator.certified is not None,
                 spent=self._spent_share,
                 at_once=services.open_at_once("judge"),
+                is_large=needs_rounds(self._suite),
             )
-        async for result in self._results(self._cases(avoided), services):
+        async for result in self._results(services):
             if self._cards is not None:
                 result = self._cards.scored(result)
             if self._pending is not None:
@@ -263,11 +267,23 @@ class _Run:
         if self._progress is not None:
             self._tell()
 
-    def _results(self, cases: Iterable[Case], services: RunServices) -> AsyncIterator[CaseResult]:
-        """The results of ``cases``, as they settle."""
+    def _results(self, services: RunServices) -> AsyncIterator[CaseResult]:
+        """The results of the suite's cases, as they settle."""
+        drawing = self._drawing
+        if drawing is not None and drawing.is_patient:
+            rounds = Rounds(
+                self._suite,
+                drawing,
+                seed=self._config.seed,
+                spent=self._spent_share,
+                saw=self._saw,
+                listed=self._listed,
+            )
+            return rounds.stream(self._evaluator)
+        cases = (case for _, case in self._listed(enumerate(self._suite.cases)))
         if self._against is None:
-            is_limited = self._drawing is not None and self._drawing.is_ordering
-            return self._evaluator.stream(cases, are_read=True, order=self._drawing if is_limited else None)
+            is_limited = drawing is not None and drawing.is_ordering
+            return self._evaluator.stream(cases, are_read=True, order=drawing if is_limited else None)
         return self._against.stream(self._evaluator, cases, settings=self._settings(services))
 
     def _spent_share(self) -> float:
@@ -277,21 +293,25 @@ class _Run:
         money = float(services.spent_usd / cap) if cap else 0.0
         return max(money, (self._clock() - self._began) / limit if limit else 0.0)
 
-    def _cases(self, avoided: AvoidedCalls) -> Iterable[Case]:
-        """The suite's cases. After a stop the rest is listed for a while, then counted only."""
-        expectations = 0
-        for index, case in enumerate(self._suite.cases):
-            if self._evaluator.stopped is not None and self._is_late(index, expectations):
+    def _listed(self, cases: Iterable[tuple[int, Case]]) -> Iterator[tuple[int, Case]]:
+        """Cases of the suite by their index. After a stop the rest is listed for a while, then counted only."""
+        for index, case in cases:
+            if self._evaluator.stopped is not None and self._is_late():
                 return
-            avoided.saw(index, case)
-            if self._cards is not None:
-                self._cards.saw(index, case)
-            if self._pending is not None:
-                self._pending.saw(index, case)
-            expectations += len(case.expectations)
-            yield case
+            self._saw(index, case)
+            yield index, case
 
-    def _is_late(self, read: int, expectations: int) -> bool:
+    def _saw(self, index: int, case: Case) -> None:
+        """Take note of a case that is about to be checked."""
+        self._avoided.saw(index, case)
+        if self._cards is not None:
+            self._cards.saw(index, case)
+        if self._pending is not None:
+            self._pending.saw(index, case)
+        self._read[0] += 1
+        self._read[1] += len(case.expectations)
+
+    def _is_late(self) -> bool:
         now = self._clock()
         if self._unread_since is None:
             self._unread_since = now
@@ -301,6 +321,7 @@ class _Run:
         suite = self._suite
         if suite.case_count is None or suite.expectation_count is None:
             return False
+        read, expectations = self._read
         cases = suite.case_count - read
         self._tally.add_unread(
             cases=cases,
@@ -310,7 +331,7 @@ class _Run:
         if self._cards is not None:
             self._cards.add_unread(cases)
         if self._drawing is not None:
-            self._drawing.trouble = "not all of it was read"
+            self._drawing.cut("not all of it was read", unread=cases)
         self._warnings.append(
             f"{cases} cases were not read before the run ended; they are counted, not listed"
         )

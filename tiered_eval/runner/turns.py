@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from typing import Protocol
 
 from tiered_eval.records import Tier
@@ -30,6 +31,11 @@ HOLD_SHARE, EMBED_SHARE = 0.1, 0.25
 
 class Order(Protocol):
     """Draws the order of the questions."""
+
+    @property
+    def is_patient(self) -> bool:
+        """Is reading waited for, however long it takes, where there is no deadline?"""
+        ...
 
     def arrange(self, jobs: Sequence[Job], *, is_all: bool) -> Iterable[Job]:
         """The jobs in the order in which they are to be asked, to be taken when there is room for another one.
@@ -67,7 +73,7 @@ class Turns:
         self._is_early_later = is_early_later
         self._give_back = give_back
         self._clock = clock
-        self._until = clock() + (HOLD_S if limit_s is None else min(HOLD_S, limit_s * HOLD_SHARE))
+        self._until = clock() + _hold_s(limit_s, is_patient=order is not None and order.is_patient)
         self._embed_until = None if limit_s is None else clock() + limit_s * EMBED_SHARE
         self._held: list[Job] = []
         self._spares: list[tuple[float, Job]] = []
@@ -178,3 +184,8 @@ class Turns:
             job.opened.audit.promote()
             self._held.append(job)
         self._spares = []
+
+
+def _hold_s(limit_s: float | None, *, is_patient: bool) -> float:
+    """Seconds for which a stream is waited for while it is read."""
+    return min(inf if is_patient else HOLD_S, inf if limit_s is None else limit_s * HOLD_SHARE)

@@ -1,0 +1,152 @@
+"""How a suite is read that is too large to have all of its judge's questions known at once, where there may not be money for all.
+
+The one idea: the cases have a random order that needs no list of them, a hash of seed and id. A *round* reads the suite and takes
+the cases of the next stretch of that order, as many as can wait together; their questions are drawn and asked as those of a small
+suite are. So whatever has been judged when the money ends is a random part of the suite, of any length, in memory that does not grow.
+
+Rounds end where the money has, where it surely suffices for everyone, or where more of a sample would not be kept. The other
+cases are then read once, in the order of the suite, and are no part of the sample.
+
+Route: :mod:`tiered_eval.runner.run` streams a large suite through :meth:`Rounds.stream` instead of through the evaluator.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import replace
+from math import sqrt
+from typing import TypeAlias
+
+from tiered_eval.calibration.sampling import rank_of_case
+from tiered_eval.records import Case, CaseResult, Suite
+from tiered_eval.runner import jobs
+from tiered_eval.runner.drawing import Drawing
+from tiered_eval.runner.evaluator import Evaluator
+from tiered_eval.runner.sample_accounts import FREE_TIERS
+
+__all__ = ["Rounds", "needs_rounds"]
+
+Listed: TypeAlias = Callable[[Iterable[tuple[int, Case]]], Iterable[tuple[int, Case]]]
+"""Takes note of cases that are read in the end, and may stop reading them."""
+
+FIRST_SHARE = 0.25
+"""Of the cases that may wait, for the first round, which shows how many do."""
+SPREADS = 5.0
+"""Standard deviations by which a round stays below what may wait: how many are drawn is chance."""
+CHARACTER_SHARE = 0.6
+"""Of the characters that may wait; responses differ more than numbers of cases do."""
+SURE_SHARE = 0.7
+"""The rest is not drawn where everyone together is expected to cost no more of the money and the time."""
+
+
+def needs_rounds(suite: Suite) -> bool:
+    """May more of its cases wait for a judge than can be held?"""
+    return suite.case_count is not None and suite.case_count >= jobs.OPEN_CASES
+
+
+class Rounds:
+    """One run's way through a large suite.
+
+    Args:
+        drawing: draws the order of each round, and is handed its results by whoever streams.
+        seed: of the run.
+        spent: share of the money or the time that is used up, whichever is more.
+        saw: told of each case that is asked about in a round, before it is.
+        listed: the same for the cases behind the rounds.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        drawing: Drawing,
+        *,
+        seed: int,
+        spent: Callable[[], float],
+        saw: Callable[[int, Case], None],
+        listed: Listed,
+    ) -> None:
+        assert suite.case_count, "its size is known"
+        self._suite = suite
+        self._count = suite.case_count
+        self._drawing = drawing
+        self._seed = seed
+        self._spent = spent
+        self._saw = saw
+        self._listed = listed
+        self._places = array("Q")
+        """Of the cases of the last round."""
+        self._characters = self._read = self._open = 0
+
+    async def stream(self, evaluator: Evaluator) -> AsyncIterator[CaseResult]:
+        """The results of all cases, each with its index in the suite."""
+        begin = end = 0.0
+        size = max(1.0, FIRST_SHARE * jobs.OPEN_CASES)
+        while end < 1.0 and evaluator.stopped is None:
+            begin, end = end, min(1.0, end + size / self._count)
+            async for result in self._round(evaluator, begin, end):
+                self._open += _has_waited(result)
+                yield result
+            drawing = self._drawing
+            is_enough = drawing.is_short or drawing.is_full or self._spent() <= SURE_SHARE * end
+            if drawing.trouble is not None or is_enough:
+                break
+            size = self._next_size()
+        self._drawing.end_parts()
+        async for result in self._rest(evaluator, begin, end):
+            yield result
+
+    async def _round(self, evaluator: Evaluator, begin: float, end: float) -> AsyncIterator[CaseResult]:
+        places = self._places = array("Q")
+        self._drawing.begin_part(places)
+
+        def chosen() -> Iterator[Case]:
+            for index, case in enumerate(self._suite.cases):
+                if not begin <= rank_of_case(case.id, self._seed) < end:
+                    continue
+                if evaluator.stopped is not None:
+                    self._drawing.cut("not all of it was read")
+                    return
+                places.append(index)
+                self._read += 1
+                self._characters += len(case.response)
+                self._saw(index, case)
+                yield case
+
+        async for result in evaluator.stream(chosen(), are_read=True, order=self._drawing):
+            yield replace(result, index=places[result.index])
+
+    def _next_size(self) -> float:
+        """As many cases as surely may wait together, by how many did so far."""
+        waiting = (self._open + SPREADS * sqrt(self._open + 1)) / max(1, self._read)
+        most = jobs.OPEN_CASES - SPREADS * sqrt(jobs.OPEN_CASES)
+        characters = max(1.0, self._characters / max(1, self._read))
+        most = min(most, CHARACTER_SHARE * jobs.OPEN_CHARACTERS / characters)
+        return max(1.0, most / min(1.0, waiting))
+
+    async def _rest(self, evaluator: Evaluator, begin: float, end: float) -> AsyncIterator[CaseResult]:
+        """What no round has read, in the order of the suite. A round that was cut off has read some of its own."""
+        done = frozenset(self._places)
+        places = array("Q")
+
+        def left() -> Iterator[tuple[int, Case]]:
+            for index, case in enumerate(self._suite.cases):
+                rank = rank_of_case(case.id, self._seed)
+                if rank >= end or (rank >= begin and index not in done):
+                    yield index, case
+
+        def chosen() -> Iterator[Case]:
+            for index, case in self._listed(left()):
+                places.append(index)
+                yield case
+
+        async for result in evaluator.stream(chosen(), are_read=True):
+            yield replace(result, index=places[result.index])
+
+
+def _has_waited(result: CaseResult) -> bool:
+    """Was there something in it that its free checks did not settle?"""
+    return any(
+        verdict.tier not in FREE_TIERS or verdict.audited or not verdict.is_decided
+        for verdict in result.verdicts
+    )
