@@ -24,6 +24,9 @@ COUNTS = [
     ("東京都", 3, "a script without spaces counts characters"),
     ("cafe\u0301", 1, "an accent beside its letter"),
     ("café", 1, "a letter with its accent"),
+    ("cafe\u0301s", 1, "an accent beside its letter, inside a word"),
+    ("हिन्दी में", 2, "vowel signs belong to their letters"),
+    ("שָׁלוֹם", 1, "and so do points"),
 ]
 
 
@@ -42,6 +45,12 @@ LIMITS = [
     ({"min": 2, "max": 4}, "one two three", "pass", "between"),
     ({"max": 13, "unit": "characters"}, "one two three", "pass", "characters"),
     ({"max": 12, "unit": "characters"}, "one two three", "fail", "too many of them"),
+    (
+        {"value": 4, "unit": "characters"},
+        "cafe\u0301",
+        "pass",
+        "an accent beside its letter is none of its own",
+    ),
     ({"value": 2, "unit": "sentences"}, "It is Mr. Lind. He left.", "pass", "sentences"),
     ({"value": 2, "unit": "lines"}, "one\n\ntwo\n", "pass", "lines that are not blank"),
 ]

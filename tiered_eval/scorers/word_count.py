@@ -7,6 +7,7 @@ without spaces each character counts as one, as word processors do.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,7 +19,10 @@ from tiered_eval.text.sentences import split_sentences
 __all__ = ["WordCount"]
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:['’.,_:/@-]?[^\W_{_UNSPACED}]+)*")
+_SIGNS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0dff"
+"""Vowel signs and other marks that belong to the letter before them; ``\\w`` leaves most of them out."""
+_LETTERS = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_SIGNS}])*"
+_WORD = re.compile(rf"[{_UNSPACED}]|{_LETTERS}(?:['’.,_:/@-]?{_LETTERS})*")
 
 
 class WordCount(SelectingScorer):
@@ -44,12 +48,17 @@ class WordCount(SelectingScorer):
 
 
 def _words(text: str) -> int:
-    return sum(1 for _ in _WORD.finditer(text))
+    return sum(1 for _ in _WORD.finditer(_composed(text)))
+
+
+def _composed(text: str) -> str:
+    """An accent that is written apart is no character of its own, and divides no word."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 _COUNTS: Mapping[str, Callable[[str], int]] = {
     "words": _words,
-    "characters": len,
+    "characters": lambda text: len(_composed(text)),
     "sentences": lambda text: len(split_sentences(text)),
     "lines": lambda text: sum(1 for line in text.splitlines() if line.strip()),
 }
