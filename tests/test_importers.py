@@ -877,6 +877,23 @@ class TestArena:
         assert case.expectations[0].weight == 2
 
     @pytest.mark.parametrize(
+        ("own", "asked"),
+        [({}, "How kind is it?"), ({"judge": {"prompt": "How short is it?"}}, "How short is it?")],
+        ids=["the project's", "its own"],
+    )
+    def test_the_prompt_of_the_project(self, own: dict[str, object], asked: str, tmp_path: Path):
+        """`llm_judge` asks what the project's judge is told to ask, unless a case says something else."""
+        project = {"judge": {"model": "claude-sonnet-5", "prompt": "How kind is it?"}}
+        (tmp_path / "project.yaml").write_text(yaml.safe_dump(project))
+        tests = {"tests": [{"id": "t", "input": "Q", "eval_type": "llm_judge", **own}]}
+
+        suite = imported(tmp_path, yaml.safe_dump(tests), "tests.yaml")
+        (case,) = loaded(suite, tmp_path)
+
+        assert not suite.left_out
+        assert [(made.scorer, made.value) for made in case.expectations] == [("llm-judge", asked)]
+
+    @pytest.mark.parametrize(
         ("test", "said"),
         [
             ({"eval_type": "tone", "reference": "x"}, "`tone` is a scorer of your own"),

@@ -43,17 +43,19 @@ def read_arena(value: Any, folder: Folder, stem: str) -> ImportedSuite:
     project = _project(value, folder)
     scorers = project.get("scorers")
     scorers = scorers if isinstance(scorers, Mapping) else {}
+    judge = project.get("judge")
+    prompt = text_of(judge.get("prompt")) if isinstance(judge, Mapping) else None
     if isinstance(value, Mapping):
         for name in value.keys() - {"tests", "cases", "scorers", "judge", "name", "description", "version"}:
             out.leave_out(str(name), "it has nothing like it here")
     for index, test in enumerate(_tests_in(value)):
         place = f"tests[{index}]"
         if isinstance(test, Mapping):
-            _add(out, test, place, scorers, index + 1)
+            _add(out, test, place, scorers, index + 1, prompt)
         else:
             out.leave_out(place, "it is no mapping")
     name = text_of(project.get("name")) or stem
-    return out.finish(NAME, name, judge=_judge(out, project.get("judge")))
+    return out.finish(NAME, name, judge=_judge(out, judge))
 
 
 def _tests_in(value: object) -> list[Any]:
@@ -77,8 +79,14 @@ def _project(value: Any, folder: Folder) -> Mapping[str, Any]:
 
 
 def _add(
-    out: Collector, test: Mapping[str, Any], place: str, scorers: Mapping[str, Any], number: int
+    out: Collector,
+    test: Mapping[str, Any],
+    place: str,
+    scorers: Mapping[str, Any],
+    number: int,
+    prompt: str | None,
 ) -> None:
+    """Adds one test; ``prompt`` is what a judge is asked where the test does not say."""
     for name in sorted(test.keys() - _CASE_READ):
         why = (
             "it changes the response before it is checked: give the responses as they are to be checked"
@@ -91,6 +99,7 @@ def _add(
     shared = every.get(kind) if isinstance(every, Mapping) else None
     own = test.get("options")
     options = {
+        **({"prompt": prompt} if prompt and kind == "llm_judge" else {}),
         **(shared if isinstance(shared, Mapping) else {}),
         **(own if isinstance(own, Mapping) else {}),
         **({"judge": test["judge"]} if isinstance(test.get("judge"), Mapping) else {}),
@@ -211,7 +220,9 @@ def _code_exec(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:
 def _llm_judge(reference: Any, options: Mapping[str, Any]) -> list[Proposal]:
     judge = options.get("judge")
     asked = judge if isinstance(judge, Mapping) else options
-    criteria = text_of(asked.get("prompt")) or text_of(options.get("criteria"))
+    criteria = (
+        text_of(asked.get("prompt")) or text_of(options.get("criteria")) or text_of(options.get("prompt"))
+    )
     if criteria is None:
         raise Unsupported("llm_judge without a prompt")
     pass_at = text_of(options.get("pass_at", options.get("threshold")))
