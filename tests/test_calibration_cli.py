@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,19 @@ def test_a_top_judge_that_labelled_nothing_is_told(
         "no row has a verdict of 'bigjudge'; they have big-judge, lexical, small" in capsys.readouterr().err
     )
     assert not out.exists()
+
+
+def test_without_numpy_the_extra_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    """An installation without the extra is told what to install, and not of a fault."""
+    path = written(tmp_path, 20)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+
+    code, _ = run(path, *JUDGES)
+
+    assert code == 2
+    assert "tiered-eval[local]" in capsys.readouterr().err
 
 
 def test_nothing_certified_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from math import exp, log
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tiered_eval.calibration.labels import Label
+from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +25,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LOGIT_EDGE", "ScoreWeights", "Table", "TierWeights", "fit_weights", "probabilities"]
+__all__ = [
+    "LOGIT_EDGE",
+    "ScoreWeights",
+    "Table",
+    "TierWeights",
+    "check_numpy",
+    "fit_weights",
+    "probabilities",
+]
 
 LOGIT_EDGE = 0.01
 """Scores are clipped to [this, 1 - this] before their logit is taken; the flags carry what lies beyond."""
@@ -33,6 +43,18 @@ _MOST_ROUNDS = 50
 _CONVERGED = 1e-8
 _DIGITS = 9
 """Weights are rounded, so that a certificate does not depend on the last bits of somebody's linear algebra."""
+
+
+def check_numpy() -> None:
+    """See to it that calibration can be reckoned, before anything is scored or bought for it.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    try:
+        import_module("numpy")
+    except ImportError as error:
+        raise ConfigError("calibration needs the package numpy: pip install 'tiered-eval[local]'") from error
 
 
 class Table:

@@ -162,8 +162,10 @@ def calibrate(
     import asyncio
 
     from tiered_eval.calibration.reading import read_labels
+    from tiered_eval.calibration.scoring import check_numpy
     from tiered_eval.calibration.transfer import transfer_line
 
+    check_numpy()
     promise = _promise_from(proxy=proxy, **promised)
     _check(promise.relative, top, proxy=proxy, judge=judge, early_judges=early_judges, costs=costs)
     rows = read_labels(labels, top=top, may_lack_label=bool(judge))
