@@ -155,6 +155,16 @@ def test_an_unknown_call_that_was_settled_is_money_and_no_answer(home: Path, cos
     assert (total.unknown_calls, total.billed_usd) == (0, Decimal("4.5") + Decimal(cost) / USD)
 
 
+def test_what_was_imported_is_no_spending(home: Path):
+    """Another home has paid for it: it is no answer, none at a price of 0, and no run that lacks a report."""
+    before = read_spending(home)
+    with Ledger.open(home) as ledger:
+        kept = [reply for reply in ledger.kept_replies() if reply is not None]
+        assert ledger.add_replies([replace(reply, key=f"foreign {reply.key}") for reply in kept]) > 0
+
+    assert read_spending(home) == before
+
+
 def test_since_leaves_earlier_days_out(home: Path):
     """A day bounds the ledger's money and the kept runs alike."""
     assert read_spending(home, since="2026-11-29").total.billed_usd == Decimal("1.5")

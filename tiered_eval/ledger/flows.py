@@ -1,8 +1,13 @@
-"""What the ledger says of the past, added up by day, run, model, kind and tier."""
+"""What the ledger says of the past, added up by day, run, model, kind and tier.
+
+Replies that were imported have no part in it: another home has paid for them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from tiered_eval.ledger.replies import IMPORTED
 
 __all__ = ["FLOWS", "Flow"]
 
@@ -31,7 +36,7 @@ class Flow:
     """Billed at 0: by a price of 0 that the user gave."""
 
 
-FLOWS = """
+FLOWS = f"""
 SELECT substr(flow.sent_at, 1, 10) AS day, flow.run, coalesce(run.suite, ''), model, kind,
     CASE WHEN is_embedding THEN 'embedding' ELSE 'judge' END AS tier,
     sum(is_answer), sum(cost), sum(is_lost), sum(bound),
@@ -48,5 +53,5 @@ FROM (
     UNION ALL SELECT sent_at, run, model, kind, attempt, 0, bound, 0, 1, key LIKE 'embedding-%', 0
     FROM lost WHERE id NOT IN (SELECT lost FROM resolved)
 ) AS flow LEFT JOIN run ON run.id = flow.run
-WHERE flow.sent_at >= ? GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
+WHERE flow.sent_at >= ? AND flow.run <> '{IMPORTED}' GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
 """

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tiered_eval.ledger.entries import Kept
 
-__all__ = ["PAGE_OF_REPLIES", "add_replies", "forget_replies"]
+__all__ = ["IMPORTED", "PAGE_OF_REPLIES", "add_replies", "forget_replies"]
 
 PAGE_OF_REPLIES = """
 SELECT key, model, payload, cost, seal, at FROM call WHERE state = 'settled' AND key > ? ORDER BY key LIMIT 500
