@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from test_against import Judge, Says, run
 
 from tiered_eval.calibration.comparison import Comparison, compare_reports
 from tiered_eval.calibration.flakes import Change, moods_among
-from tiered_eval.records import Case, CaseResult, ModelRequest
+from tiered_eval.records import Case, CaseResult, DecisionRequest, ModelRequest
 from tiered_eval.records.verdicts import State
+from tiered_eval.runner.second_vote import SECOND_VOTE, SecondVote
 from tiered_eval.testing.builders import make_case, make_expectation
+from tiered_eval.testing.scripted_decisions import make_decision
 
 MARGIN = 0.03
 CASES = 200
@@ -58,6 +61,19 @@ def compared(votes: list[str]) -> Comparison:
 def test_moods_are_taken_out_on_both_sides(votes: list[str], mean: float, why: str):
     """For each change that the judge took back, one that it repeated the other way is a mood of the base."""
     assert compared(votes).suite.mean == pytest.approx(mean), why
+
+
+async def test_a_judge_that_answers_by_numbers_is_asked_anew_as_well():
+    """Its kept answer would repeat every change, and nobody would have been asked."""
+    asked: list[tuple[int, Sequence[str]]] = []
+
+    class Services:
+        async def decide(self, request: DecisionRequest, *, models: Sequence[str]) -> None:
+            asked.append((request.vote, models))
+
+    await SecondVote(Services()).decide(make_decision("It is kind."), models=("scripted-decisions:small",))  # type: ignore[arg-type]  # no more of it is used
+
+    assert asked == [(SECOND_VOTE, ("scripted-decisions:small",))]
 
 
 def test_what_is_set_against_moods_is_said():

@@ -111,6 +111,7 @@ QUESTION = DecisionQuestion(name="a", kind="choice", instructions="Which?", opti
 DECISION = DecisionRequest(
     system="Read it.", user=("DATA ", "Net 45."), questions=(QUESTION,), prompt="decision/requirement.v1#00"
 )
+PINNED_DECISION = "aa18e9c93e6219d1588d2dfd7f93dfe1e3e2afb12bdd75162e2f9704025e26b0"
 DECISION_MODEL = "openai-decisions:gpt-6-luna"
 
 
@@ -131,6 +132,7 @@ def test_whatever_can_change_a_decision_changes_its_key():
         key_of(replace(DECISION, system="Read!")),
         key_of(replace(DECISION, user=("DATA ", "Net 46."))),
         key_of(replace(DECISION, prompt="decision/requirement.v2#11")),
+        key_of(replace(DECISION, vote=1)),
         key_of(question=replace(QUESTION, instructions="Which one?")),
         key_of(question=replace(QUESTION, kind="score")),
         key_of(question=replace(QUESTION, options={"y": "", "x": "one"})),
@@ -141,6 +143,11 @@ def test_whatever_can_change_a_decision_changes_its_key():
     ]
 
     assert len(set(keys)) == len(keys)
+
+
+def test_key_of_a_decision_is_stable_over_releases():
+    """Kept answers stay found: this value changes with KEY_VERSION only."""
+    assert key_of() == PINNED_DECISION
 
 
 def test_key_of_a_decision_does_not_depend_on_its_company():

@@ -55,7 +55,9 @@ def decision_key(request: DecisionRequest, question: DecisionQuestion, *, model:
     options = None if question.options is None else [list(option) for option in question.options.items()]
     asked = [question.kind, question.instructions, options]
     text = [request.system, list(request.user), request.prompt]
-    return _digest(["decision", KEY_VERSION, model, origin, *text, *asked])
+    # The first answer keeps the key that it had before there were others.
+    vote = [request.vote] if request.vote else []
+    return _digest(["decision", KEY_VERSION, model, origin, *text, *asked, *vote])
 
 
 def recording_key(request: ModelRequest) -> str:

@@ -92,6 +92,7 @@ def recorded_form(request: DecisionRequest) -> ModelRequest:
         schema_name="decision",
         prompt=request.prompt,
         max_tokens=1,
+        vote=request.vote,
         kind=request.kind,
     )
 

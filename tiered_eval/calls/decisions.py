@@ -104,7 +104,7 @@ class DecisionCalls:
         """Wait for the answer of a shared call."""
         await self._door.jobs.prepare(place.model)
         question = _Question(key=place.key, request=request, distrusted=distrusted)
-        alike = (request.system, request.user, request.prompt)
+        alike = (request.system, request.user, request.prompt, request.vote)
         most = self._door.jobs.most_questions(place.model)
         self._gathering.add(question, place.model, alike, most=most)
         return await question.result()

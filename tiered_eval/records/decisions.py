@@ -43,6 +43,8 @@ class DecisionRequest:
     """1 to 400, each about this text alone."""
     prompt: str
     """Name and content hash of the prompt."""
+    vote: int = 0
+    """Tells repeated questions apart, which would otherwise have the kept answer of the first."""
     kind: str = ""
     """Kind of the expectations, for the spend report; no part of a key."""
     stage: int | None = None

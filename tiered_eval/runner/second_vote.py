@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from tiered_eval.calibration.flakes import Change
-from tiered_eval.records import Case, Completed, ModelReply, ModelRequest
+from tiered_eval.records import Case, Completed, DecisionAnswer, DecisionRequest, ModelReply, ModelRequest
 from tiered_eval.scorers.base import Services
 
 __all__ = ["SECOND_VOTE", "SecondVote", "question_of"]
@@ -23,7 +23,7 @@ SECOND_VOTE = 100
 
 
 class SecondVote:
-    """The services of a run, with every question to a chat model put anew."""
+    """The services of a run, with every question to a judge put anew, whether it answers in words or by numbers."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -38,6 +38,11 @@ class SecondVote:
         """See :class:`Services`."""
         again = replace(request, vote=request.vote + SECOND_VOTE)
         return await self._services.complete(again, parse, models=models)
+
+    async def decide(self, request: DecisionRequest, *, models: Sequence[str]) -> Completed[DecisionAnswer]:
+        """See :class:`Services`."""
+        again = replace(request, vote=request.vote + SECOND_VOTE)
+        return await self._services.decide(again, models=models)
 
 
 def question_of(case: Case, change: Change) -> Case:
