@@ -145,6 +145,8 @@ ENDS = [
     ("regards", "**Kind regards**", "pass", "marks behind it"),
     (["soon", "later"], "see you later", "pass", "one of several"),
     ("regards", "", "fail", "nothing"),
+    ("5", "It is -5.", "unsure", "a sign makes it another number"),
+    ("com", "example.com", "unsure", "a point may join two words"),
 ]
 
 

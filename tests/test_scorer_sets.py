@@ -46,7 +46,7 @@ COVERAGE = [
     ([1, 2, 3], [1, 2, 9], 2 / 3, "numbers"),
     ([1], ["1"], 0.0, "a text is no number"),
     ([True], [1], 0.0, "true is not 1"),
-    (["é"], ["e\u0301"], 0.0, "data is compared as it is"),
+    (["é"], ["e\u0301"], 1.0, "composed and decomposed accents are one"),
     ({"q1": "x", "q2": "y"}, {"q1": "z"}, 0.5, "a mapping stands for its keys"),
     (["a"], "a", 1.0, "one element without a list"),
     (["q1", "q2", "q3", "q4"], ["q1", "q2", "q3"], 0.75, "three of four"),

@@ -26,16 +26,22 @@ class _Affix(SelectingScorer):
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         folded = given.subject.view(normalise_cased if options.get("case_sensitive") else normalise)
         fold = normalise_cased if options.get("case_sensitive") else normalise
+        doubtful: Outcome | None = None
         for text in texts_of(expected):
             needle = fold(text).text
             start = self.place(folded.text, needle)
             if start is None or not needle:
                 continue
             end = start + len(needle)
-            if options.get("bounded", True) and edges_at(folded, start, end).state == "open":
-                continue
-            return Outcome("pass", self.reason, 1.0, evidence_of(folded.original, *folded.span(start, end)))
-        return Outcome("fail", f"not so: {self.shown(folded)!r}", 0.0)
+            evidence = evidence_of(folded.original, *folded.span(start, end))
+            edges = edges_at(folded, start, end).state if options.get("bounded", True) else "clean"
+            if edges == "clean":
+                return Outcome("pass", self.reason, 1.0, evidence)
+            if edges == "doubtful":
+                doubtful = doubtful or Outcome(
+                    "unsure", "it may be a piece of something longer", None, evidence
+                )
+        return doubtful or Outcome("fail", f"not so: {self.shown(folded)!r}", 0.0)
 
     reason: str
 

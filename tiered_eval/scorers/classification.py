@@ -13,6 +13,7 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
+from tiered_eval.text.accents import composed
 from tiered_eval.text.labels import LabelAt, find_labels, is_answer_at, label_of
 from tiered_eval.text.polarity import doubt_at, kept_cues
 
@@ -39,8 +40,9 @@ class Classification(SelectingScorer):
             ConfigError: an expected label is none of ``labels``.
         """
         is_cased = bool(options.get("case_sensitive"))
-        wanted = texts_of(expected)
-        known = tuple(options.get("labels") or ())
+        given = given.composed()
+        wanted = tuple(map(composed, texts_of(expected)))
+        known = tuple(map(composed, options.get("labels") or ()))
         labels = known or wanted
         right = {label_of(text, labels, is_cased=is_cased) for text in wanted}
         if None in right:

@@ -13,6 +13,7 @@ from typing import Any
 from tiered_eval.records import Expectation, Outcome
 from tiered_eval.scorers.exact import Exact
 from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, texts_of
+from tiered_eval.text.accents import composed
 from tiered_eval.text.json_values import is_list
 
 __all__ = ["Contains"]
@@ -53,9 +54,11 @@ class Contains(SelectingScorer):
 def _found(part: str, given: Given, options: Mapping[str, Any]) -> Outcome:
     is_cased = bool(options.get("case_sensitive"))
     if given.is_field and is_list(given.value):
-        wanted = part if is_cased else part.casefold()
+        wanted = composed(part if is_cased else part.casefold())
         elements = (
-            text if is_cased else text.casefold() for entry in given.value for text in texts_of(entry)
+            composed(text if is_cased else text.casefold())
+            for entry in given.value
+            for text in texts_of(entry)
         )
         is_there = wanted in elements
         return Outcome(

@@ -17,6 +17,7 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.accents import composed
 from tiered_eval.text.json_values import is_list, is_same
 from tiered_eval.text.paths import find_at, parse_path
 from tiered_eval.text.subject import Subject
@@ -99,7 +100,7 @@ def _is_one_of(found: Any, wanted: Any) -> bool:
 def _contains(found: Any, wanted: Any) -> bool:
     """A text its part, a list its element, an object its key or its entries."""
     if isinstance(found, str):
-        return isinstance(wanted, str) and wanted in found
+        return isinstance(wanted, str) and composed(wanted) in composed(found)
     if isinstance(found, Mapping):
         if isinstance(wanted, Mapping):
             return all(key in found and is_same(found[key], wanted[key]) for key in wanted)

@@ -14,6 +14,7 @@ from typing import Any
 
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, graded
+from tiered_eval.text.accents import is_same_text
 from tiered_eval.text.json_in_text import FoundJson, find_json
 from tiered_eval.text.json_values import Closeness, as_number, is_list, is_same, leaves
 from tiered_eval.text.paths import find_at, parse_path
@@ -142,7 +143,7 @@ class _Rules:
     def _agree(self, found: Any, wanted: Any) -> bool:
         if isinstance(found, str) and isinstance(wanted, str):
             if self._is_cased:
-                return found.strip() == wanted.strip()
+                return is_same_text(found.strip(), wanted.strip())
             return plain_answer(found) == plain_answer(wanted)
         number, other = as_number(found), as_number(wanted)
         if number is not None and other is not None:

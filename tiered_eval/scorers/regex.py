@@ -17,6 +17,7 @@ from typing import Any
 from tiered_eval.errors import ConfigError, PatternTimeout
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.accents import composed, is_composed
 from tiered_eval.text.patterns import Engine, compile_pattern
 from tiered_eval.text.subject import Subject
 
@@ -52,16 +53,22 @@ class Regex:
             PatternTimeout: the search took longer than ``timeout_s``.
         """
         options = expectation.options
-        pattern = str(value)
+        outcome = self._searched(str(value), subject.text, options)
+        if outcome.state == "pass" or (is_composed(str(value)) and is_composed(subject.text)):
+            return outcome
+        again = self._searched(composed(str(value)), composed(subject.text), options)
+        return again if again.state != "fail" else outcome
+
+    def _searched(self, pattern: str, text: str, options: Mapping[str, Any]) -> Outcome:
         compiled = _compiled(pattern, options)
         wanted = options.get("equals")
         group = _group(pattern, compiled, options)
         held: str | None = None
-        for count, match in enumerate(self._matches(pattern, compiled, subject.text, options)):
+        for count, match in enumerate(self._matches(pattern, compiled, text, options)):
             if wanted is None and match.start(group) >= 0:
-                return Outcome("pass", "the pattern is found", 1.0, _evidence(subject.text, match, group))
+                return Outcome("pass", "the pattern is found", 1.0, _evidence(text, match, group))
             if wanted is not None and match.group(group) == str(wanted):
-                return Outcome("pass", "the group holds it", 1.0, _evidence(subject.text, match, group))
+                return Outcome("pass", "the group holds it", 1.0, _evidence(text, match, group))
             held = held or match.group(group)
             if count >= _MOST_MATCHES:
                 return Outcome("unsure", "there are too many matches to look at them all")

@@ -16,6 +16,7 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Case, Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.text.accents import composed, is_composed
 from tiered_eval.text.json_in_text import find_json
 from tiered_eval.text.paths import ANY, find_at, parse_path
 from tiered_eval.text.subject import Subject
@@ -39,6 +40,13 @@ class Given:
     @property
     def text(self) -> str:
         return self.subject.text
+
+    def composed(self) -> Given:
+        """The same with its accents composed; places in it are places in that text."""
+        if is_composed(self.text):
+            return self
+        text = composed(self.text)
+        return replace(self, subject=Subject(replace(self.subject.case, response=text)))
 
 
 class SelectingScorer(ABC):

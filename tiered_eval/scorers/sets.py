@@ -12,6 +12,7 @@ from typing import Any
 
 from tiered_eval.records import Outcome, OutcomeState
 from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, texts_of
+from tiered_eval.text.accents import composed
 from tiered_eval.text.json_in_text import find_json
 from tiered_eval.text.json_values import as_number, is_list, is_same
 from tiered_eval.text.listings import EXTRA_WORDS, Listing, read_listing
@@ -158,7 +159,7 @@ def _identity(value: Any) -> str:
     number = as_number(value)
     if number is not None:
         return f"number {number.normalize()}"
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return composed(json.dumps(value, sort_keys=True, ensure_ascii=False, default=str))
 
 
 def _items_among(listing: Listing) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def _one_shape(call: Any) -> Mapping[str, Any]:
 
 
 def _agrees(made: Mapping[str, Any], wanted: Mapping[str, Any], rule: str) -> bool:
-    if made.get("name") != wanted["name"]:
+    if not is_same(made.get("name"), wanted["name"]):
         return False
     if rule == "ignore" or "arguments" not in wanted:
         return True

@@ -29,6 +29,7 @@ from typing import Any, ClassVar
 from tiered_eval.records import Outcome, Tier
 from tiered_eval.scorers.extras import missing_package
 from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, texts_of
+from tiered_eval.text.accents import composed
 
 __all__ = ["Bleu", "LexicalCosine", "Rouge"]
 
@@ -45,7 +46,7 @@ _LONGEST_STEMMED = 60
 
 def words_of(text: str) -> tuple[str, ...]:
     """The words, lower-cased."""
-    return tuple(_WORD.findall(text.lower()))
+    return tuple(_WORD.findall(composed(text).lower()))
 
 
 def stems_of(text: str) -> tuple[str, ...]:
@@ -215,7 +216,8 @@ def _count_runs(text: str, *, tokenize: str, is_cased: bool, order: int) -> _Run
     cut = _tokenizer(tokenize)
     from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
-    counts, words = extract_all_word_ngrams(cut((text if is_cased else text.lower()).rstrip()), 1, order)
+    line = composed(text if is_cased else text.lower()).rstrip()
+    counts, words = extract_all_word_ngrams(cut(line), 1, order)
     return _Runs(counts, words)
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from tiered_eval.text.accents import is_same_text
+
 __all__ = ["Closeness", "as_number", "is_list", "is_same", "leaves"]
 
 ZERO = Decimal(0)
@@ -49,6 +51,8 @@ def is_same(found: Any, wanted: Any) -> bool:
         return found.keys() == wanted.keys() and all(is_same(found[key], wanted[key]) for key in wanted)
     if is_list(found) and is_list(wanted):
         return len(found) == len(wanted) and all(map(is_same, found, wanted))
+    if isinstance(found, str) and isinstance(wanted, str):
+        return is_same_text(found, wanted)
     return bool(found == wanted)
 
 
