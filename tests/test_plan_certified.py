@@ -113,6 +113,21 @@ def test_the_command_shows_it(certificate: Certificate, tmp_path: Path, capsys: 
     assert found["audits_least"] == 5
 
 
+def test_each_kind_is_expected_to_climb_as_it_did(of_small_judge: Certificate, tmp_path: Path):  # noqa: F811
+    """Of several promises each has a share of its own: one whose kind always climbs makes the others no dearer."""
+    [grant] = of_small_judge.grants
+    always = replace(grant, kind="must-cite", by_tier=dict.fromkeys(grant.by_tier, 0.0))
+    several = replace(of_small_judge, grants=(always, replace(grant, kind="requirement")))
+    save_certificate(several, tmp_path / "certificate.json")
+    config = RunConfig(
+        chain=CHAIN, certificate=tmp_path / "certificate.json", home=tmp_path / "home", embedder="none"
+    )
+
+    made = plan(Suite(name="s", cases=tuple(requirements(100))), config)
+
+    assert made.stages[1].questions_expected <= 10
+
+
 def test_what_a_cheap_judge_would_decide_is_a_range(of_small_judge: Certificate, tmp_path: Path):  # noqa: F811
     """It is asked about all, and the last one about all in the worst case, but about few as in calibration."""
     save_certificate(of_small_judge, tmp_path / "certificate.json")

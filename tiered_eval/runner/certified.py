@@ -224,12 +224,10 @@ class CertifiedChecks:
         """May another tier decide what the free scores leave open?"""
         return bool(self._later) and not self.void and not self.audits.is_stale
 
-    def reaching(self, tier: str | None) -> float:
-        """Share of what the free scores leave open that came to a tier in calibration; None: to the top tier."""
-        shares = [
-            _reaching(grant.by_tier, tier) for grant in self._certificate.grants if grant.tau is not None
-        ]
-        return max(shares, default=1.0)
+    def reaching(self, tier: str | None, kind: str) -> float:
+        """Share of what the free scores leave open of a kind that came to a tier in calibration; None: to the top tier."""
+        grant = self._certificate.grant_for(kind)
+        return 1.0 if grant is None or grant.tau is None else _reaching(grant.by_tier, tier)
 
     @property
     def judges(self) -> tuple[str, ...]:

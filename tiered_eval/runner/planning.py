@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache, partial
 from typing import Any
@@ -124,17 +124,15 @@ class _Costs:
         self._last = JudgeStage(models=last)
         self._others: dict[tuple[str, ...], ChainCosts] = {}
         self._behind, self._early = self.main, list[ChainCosts]()
+        self._certified: CertifiedChecks | None = None
+        """Where another tier than the free one may decide for it."""
         self.audits = self._priced(chain[-1:] or (JudgeStage(),))
         if certified is not None and certified.has_later:
             # A judge that gives a score is asked alone, and its answer is no stage's last word.
             alone = [(model, next(one for one in chain if model in one.models)) for model in certified.judges]
-            self._early = [
-                self._priced((stage,), pack="never", share=certified.reaching(model))
-                for model, stage in alone
-            ]
-            self._behind = self._priced(
-                certified.behind(chain) or (JudgeStage(),), share=certified.reaching(None)
-            )
+            self._early = [self._priced((stage,), pack="never") for _, stage in alone]
+            self._behind = self._priced(certified.behind(chain) or (JudgeStage(),))
+            self._certified = certified
 
     @property
     def of_chain(self) -> list[ChainCosts]:
@@ -158,8 +156,14 @@ class _Costs:
         expectation, subject = opened.expectation, opened.subject
         own = models_of(expectation)
         last = self._for(own, has_chain=True) if own else self._behind
-        for place, costs in enumerate((*self._early, last)):
-            costs.add(_question(scorer, expectation, subject, is_certain=is_next and place == 0))
+        certified, tiers = (
+            self._certified,
+            [*([] if self._certified is None else self._certified.judges), None],
+        )
+        for place, (costs, tier) in enumerate(zip((*self._early, last), tiers, strict=True)):
+            question = _question(scorer, expectation, subject, is_certain=is_next and place == 0)
+            share = 1.0 if certified is None else certified.reaching(tier, expectation.kind)
+            costs.add(replace(question, share=share))
 
     def add_audit(self, scorer: Any, opened: OpenExpectation, *, is_certain: bool) -> None:
         """Note that an early verdict goes to the last judge as well."""
@@ -341,7 +345,7 @@ def _planned(number: int, costs: _Costs) -> PlanStage:
     return PlanStage(
         judge=str(main.stage),
         questions_most=sum(each.questions_most for each in asked),
-        questions_expected=sum(math.ceil(each.questions_most * each.reach) for each in asked),
+        questions_expected=sum(math.ceil(each.questions_coming * each.reach) for each in asked),
         calls_most=sum(each.calls_most for each in asked),
         cost_expected_usd=sum((each.expected_usd for each in asked), Decimal(0)),
         cost_worst_usd=usd_from_pico(sum(each.worst_pico for each in asked)),

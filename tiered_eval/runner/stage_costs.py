@@ -63,6 +63,8 @@ class AskedQuestion:
     """None where it can be asked in words only."""
     is_certain: bool
     """Does it come to the judge whatever cheaper models say?"""
+    share: float = 1.0
+    """How likely it comes to the chain at all."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,8 +73,10 @@ class StageCosts:
 
     stage: JudgeStage
     reach: float
-    """Share of the questions that it is likely to be asked."""
+    """Share of the questions that come to the chain that it is likely to be asked."""
     questions_most: int = 0
+    questions_coming: float = 0.0
+    """Those that are expected to come to the chain, of which ``reach`` is the share that comes to the stage."""
     calls_most: int = 0
     """After the first stage, and for votes after the first, one for each question: they come at different times, and what
     comes later cannot share the call of what came before."""
@@ -92,13 +96,9 @@ class ChainCosts:
         prices: PriceBook,
         pack: Pack,
         prompt_cache: PromptCache = "auto",
-        *,
-        share: float = 1.0,
     ) -> None:
-        """``share`` of the questions is expected to come to the chain at all."""
         self.stages = [
-            StageCosts(stage=stage, reach=share * reach)
-            for stage, reach in zip(chain, reaching(chain), strict=True)
+            StageCosts(stage=stage, reach=reach) for stage, reach in zip(chain, reaching(chain), strict=True)
         ]
         self._now = datetime.now(UTC)
         self._prices = prices
@@ -125,6 +125,7 @@ class ChainCosts:
         sure = [question for question in self._asked if question.is_certain]
         for number, costs in enumerate(self.stages):
             costs.questions_most += len(self._asked)
+            costs.questions_coming += sum(question.share for question in self._asked)
             is_first = number == 0
             if costs.stage.is_decision:
                 self._decide(costs, sure if is_first else [], is_first=is_first)
@@ -132,6 +133,11 @@ class ChainCosts:
                 for model in costs.stage.panel or costs.stage.models[:1] or (NOBODY,):
                     self._talk(costs, model, sure if is_first else [], is_first=is_first)
         self._asked.clear()
+
+    @property
+    def _share(self) -> float:
+        """Of the case's questions, how many are expected to come to the chain."""
+        return sum(question.share for question in self._asked) / len(self._asked)
 
     def _talk(self, costs: StageCosts, model: str, sure: Sequence[AskedQuestion], *, is_first: bool) -> None:
         """Calls in words to one model."""
@@ -152,7 +158,8 @@ class ChainCosts:
             for call in calls
         ]
         extra_votes = NEAR_THE_LINE * (votes // 2)  # as many as settle it where they agree
-        costs.expected_usd += sum(likely, Decimal(0)) * Decimal(str(costs.reach * (1.0 + extra_votes)))
+        reach = costs.reach * self._share * (1.0 + extra_votes)
+        costs.expected_usd += sum(likely, Decimal(0)) * Decimal(str(reach))
         costs.least_usd += sum(
             (
                 prices.estimate_usd(
@@ -180,7 +187,7 @@ class ChainCosts:
             return
         prices, at = self._prices, self._now
         likely = sum((prices.estimate_decision_usd(call, model, at=at) for call in calls), Decimal(0))
-        costs.expected_usd += likely * Decimal(str(costs.reach))
+        costs.expected_usd += likely * Decimal(str(costs.reach * self._share))
         costs.least_usd += sum(
             (prices.estimate_decision_usd(call, model, at=at) for call in certain), Decimal(0)
         )
