@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from test_cli_gate_against import Judge, served
 
+from tiered_eval.calibration.certificate import load_certificate
 from tiered_eval.cli.app import run_app
 
 BUY = ("--proxy", "--judge", "openai:desk", "--price", "openai:desk=1,5")
@@ -79,3 +80,6 @@ def test_what_was_bought_is_said(bench: Judge, tmp_path: Path, capsys: pytest.Ca
     assert 0 < bought < 30
     assert f"{bought} of 30 rows have a verdict of openai:desk, for $0.0" in said
     assert "not asked for want of money" in said
+    judged_by = load_certificate(tmp_path / "c.json").judged_by
+    assert judged_by is not None
+    assert judged_by.startswith("openai:desk")

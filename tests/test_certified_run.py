@@ -12,7 +12,7 @@ from certified_shipments import GOODS, PLACES, TIERS
 from tiered_eval import RunConfig, evaluate
 from tiered_eval.calibration.calibrate import calibrate
 from tiered_eval.calibration.certificate import Certificate, save_certificate
-from tiered_eval.calibration.collecting import run_fingerprints
+from tiered_eval.calibration.collecting import judge_fingerprint, run_fingerprints
 from tiered_eval.calibration.features import FreeScores
 from tiered_eval.calibration.labels import Label
 from tiered_eval.calibration.promise import Promise
@@ -50,11 +50,15 @@ def certificate() -> Certificate:
     return calibrate(labels(600, 1), TIERS, Promise(), created="2026-01-01", fingerprints=fingerprints)
 
 
-async def verdicts_with(certificate: Certificate, tmp_path: Path, cases: list[Case]):
+async def verdicts_with(
+    certificate: Certificate, tmp_path: Path, cases: list[Case], *, judges: tuple[str, ...] = ()
+):
     path = tmp_path / "kept" / "certificate.json"
     path.parent.mkdir(exist_ok=True)
     save_certificate(certificate, path)
-    config = RunConfig(embedder="none", mode="offline", home=tmp_path / "home", certificate=path)
+    config = RunConfig(
+        embedder="none", mode="offline", home=tmp_path / "home", certificate=path, judges=judges
+    )
     report = await evaluate(cases, config)
     return report, [verdict for result in report.results for verdict in result.verdicts]
 
@@ -115,6 +119,25 @@ async def test_a_certificate_of_other_scores_is_void(certificate: Certificate, t
     assert verdict.leftover == "no-judge"
     assert not verdict.certified
     assert any("void" in warning and "free-scores-0" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize(
+    ("judge", "is_void"), [("openai:gpt-5-nano", False), ("openai:gpt-5-mini", True), (None, False)]
+)
+async def test_agreement_with_one_judge_is_none_with_another(
+    certificate: Certificate, tmp_path: Path, judge: str | None, is_void: bool
+):
+    """Labels that a judge gave promise agreement with that judge; where another takes the rest, nothing is promised."""
+    by_judge = replace(certificate, judged_by=judge_fingerprint("openai:gpt-5-nano"))
+    rng = random.Random(2)
+    cases = [shipment(number, rng)[0] for number in range(20)]
+
+    report, verdicts = await verdicts_with(
+        by_judge, tmp_path, cases, judges=() if judge is None else (judge,)
+    )
+
+    assert any(verdict.certified for verdict in verdicts) is not is_void
+    assert any("top judge: certified with openai:gpt-5-nano" in one for one in report.warnings) is is_void
 
 
 async def test_nothing_certified_means_that_everything_climbs(tmp_path: Path):

@@ -60,8 +60,11 @@ def calibrate(
     created: str,
     fingerprints: Mapping[str, str] | None = None,
     shipped: ShippedDesign | None = None,
+    judged_by: str | None = None,
 ) -> Certificate:
     """Certify as much as the labels bear out; a certificate without grants that hold is a result, too.
+
+    ``judged_by`` says which judge gave the labels, if one did: a run with another one takes no promise about it.
 
     Raises:
         ConfigError: there are fewer than two tiers, or a tier is named twice.
@@ -100,6 +103,7 @@ def calibrate(
         created=created,
         refusal=refusal,
         q_mix=_q_mix(design, Table(roles.certification, names)),
+        judged_by=judged_by,
         presence={
             kind: _presence([label for label in roles.certification if label.kind == kind], names)
             for kind in sorted(mix)

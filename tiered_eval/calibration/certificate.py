@@ -103,6 +103,8 @@ class Certificate:
     """How the first early tier's probabilities are spread over the certification labels, in equal steps from 0 to 1."""
     presence: Mapping[str, Presence] = field(default_factory=dict)
     """By kind."""
+    judged_by: str | None = None
+    """What gave the verdicts that stand for labels: model and prompts. None where people did, or a judge on record."""
 
     @property
     def name(self) -> str:
@@ -183,6 +185,7 @@ def _as_json(certificate: Certificate) -> dict[str, Any]:
         "n_cases": certificate.n_cases,
         "kind_mix": dict(certificate.kind_mix),
         "q_mix": list(certificate.q_mix),
+        "judged_by": certificate.judged_by,
         "presence": {kind: asdict(presence) for kind, presence in certificate.presence.items()},
         "fingerprints": dict(certificate.fingerprints),
         "seed": promise.seed,
@@ -210,6 +213,7 @@ def _certificate_from(data: Mapping[str, Any]) -> Certificate:
         design=design_from_json(data["design"]),
         design_source=data["design_source"],
         q_mix=tuple(data.get("q_mix", ())),  # certificates of the first releases have none, nor the next
+        judged_by=data.get("judged_by"),
         presence={
             kind: Presence(always=tuple(one["always"]), never=tuple(one["never"]))
             for kind, one in data.get("presence", {}).items()

@@ -185,7 +185,9 @@ def calibrate(
     if not forecast_only:
         tiers = _tiers(found, top, costs)
         fingerprints = _fingerprints(tiers, embedder_id, early_judges)
-        certificate = _certify(found, tiers, promise, fingerprints, out=out, plot=plot)
+        certificate = _certify(
+            found, tiers, promise, fingerprints, judged_by=judge[0] if judge else None, out=out, plot=plot
+        )
         if proxy and (transferred := transfer_line(certificate, labelled)) is not None:
             say(transferred)
     return 0
@@ -232,6 +234,7 @@ def _certify(
     promise: Promise,
     fingerprints: Mapping[str, str],
     *,
+    judged_by: str | None,
     out: Path,
     plot: Path | None,
 ) -> Certificate:
@@ -240,6 +243,7 @@ def _certify(
 
     from tiered_eval.calibration.calibrate import calibrate as certified
     from tiered_eval.calibration.certificate import save_certificate
+    from tiered_eval.calibration.collecting import judge_fingerprint
     from tiered_eval.calibration.plot import path_as_svg
     from tiered_eval.calibration.wording import certificate_lines
 
@@ -250,6 +254,7 @@ def _certify(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         fingerprints=fingerprints,
         shipped=_shipped(labels, tiers),
+        judged_by=judge_fingerprint(judged_by) if judged_by else None,
     )
     say("")
     for line in certificate_lines(certificate):

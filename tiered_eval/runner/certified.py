@@ -127,7 +127,14 @@ class CertifiedChecks:
         cheaper = {model for stage in tuple(chain)[:-1] for model in stage.models}
         made = {model: judge_fingerprint(model) for model in self._judges if model in cheaper}
         self._decider = CertifiedDecider(self._certificate, run_fingerprints(embedder_id, made))
-        self.void = self._decider.void
+        self.void = (*self._decider.void, *self._other_judge(chain))
+
+    def _other_judge(self, chain: Sequence[JudgeStage]) -> Iterator[str]:
+        """Where a judge gave the labels, agreement with that one is what was promised, and with no other."""
+        known = self._certificate.judged_by
+        models = chain[-1].models if chain else ()
+        if known is not None and models and judge_fingerprint(models[0]) != known:
+            yield f"top judge: certified with {known}, now {judge_fingerprint(models[0])}"
 
     def end(self) -> None:
         """Note what the audits of this run came to. May be called again."""
