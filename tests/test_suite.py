@@ -277,6 +277,56 @@ def test_defaults_are_taken_unless_an_author_says_otherwise(tmp_path: Path):
     assert (other.weight, other.scorer, other.tags) == (2.0, None, ("all",))
 
 
+def test_defaults_of_a_scorer_that_checks_kinds(tmp_path: Path):
+    """They hold wherever the scorer is named, by its key, its other names or `scorer:`, on top of those of the kind."""
+    head = "defaults: {must-cite: {weight: 3}, semantic: {threshold: 0.9}, regex: {ignore_case: true, weight: 2}}\n"
+    by_key, by_alias, pinned, of_kind, own = expectations(
+        tmp_path,
+        "semantic: a late fee",
+        "similar: {value: a late fee, threshold: 0.6}",
+        "must-contain: {value: a late fee, scorer: semantic}",
+        "must-cite: {value: 'DOC-.', scorer: regex}",
+        "regex: {value: 'po-.', weight: 5}",
+        head=head,
+    )
+
+    assert [one.options for one in (by_key, by_alias, pinned)] == [
+        {"threshold": 0.9},
+        {"threshold": 0.6},
+        {"threshold": 0.9},
+    ]
+    assert (of_kind.options, of_kind.weight) == ({"ignore_case": True}, 2.0)
+    assert (own.options, own.weight) == ({"ignore_case": True}, 5.0)
+
+
+def test_defaults_of_a_scorer_that_is_a_default(tmp_path: Path):
+    """A scorer that a default names brings its own defaults with it."""
+    (made,) = expectations(
+        tmp_path, "must-contain: Fee", head="defaults: {scorer: exact, exact: {case_sensitive: true}}\n"
+    )
+
+    assert (made.scorer, made.options) == ("exact", {"case_sensitive": True})
+
+
+@pytest.mark.parametrize("name", ["json_match", "json-match"])
+def test_defaults_are_spelled_as_entries_are(name: str, tmp_path: Path):
+    """Underscores, and the other names of options, are understood as in `expect`."""
+    (made,) = expectations(
+        tmp_path, "json-match: {value: {a: 1}}", head=f"defaults: {{{name}: {{threshold: 0.5}}}}\n"
+    )
+
+    assert made.options == {"pass_at": 0.5}
+
+
+@pytest.mark.parametrize("options", ["{pace: 2}", "{threshold: 2}"])
+def test_a_wrong_default_of_a_scorer_is_told_once(options: str, tmp_path: Path):
+    """However many kinds the scorer checks."""
+    with pytest.raises(SuiteError) as told:
+        expectations(tmp_path, "semantic: a late fee", head=f"defaults: {{semantic: {options}}}\n")
+
+    assert len(told.value.problems) == 1
+
+
 def test_a_default_scorer_is_for_the_kinds_it_can_check(tmp_path: Path):
     """A default scorer leaves the kinds alone that it cannot check."""
     made = expectations(

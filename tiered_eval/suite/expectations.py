@@ -28,7 +28,7 @@ from tiered_eval.suite.references import check_reference, read_reference
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import line_of
 
-__all__ = ["FIELD_CONDITIONS", "Defaults", "ExpectationReader"]
+__all__ = ["FIELD_CONDITIONS", "Defaults", "ExpectationReader", "scorer_key"]
 
 FIELD_CONDITIONS = ("equals", "contains", "one_of", "exists", "absent")
 
@@ -56,6 +56,13 @@ GENERAL = ""
 """Where the defaults for all stand, for scorers that nobody knew of when the defaults were read."""
 
 _NO_DEFAULTS = Defaults()
+
+
+def scorer_key(kind: str, scorer: str) -> str:
+    """Where the defaults of a scorer stand, for one of the kinds that it checks."""
+    return scorer if kind == "check" else f"{kind} {scorer}"
+
+
 _NO_HOOKS: NamedHooks = MappingProxyType({})
 
 
@@ -78,7 +85,7 @@ class ExpectationReader:
         self.allow_code = allow_code
         self.hooks = hooks or HookReader(SuiteCode(None, allow_code=allow_code))
         self.defaults: dict[str, Defaults] = {}
-        """By kind; by scorer for those whose kind is ``check``."""
+        """By kind, and by :func:`scorer_key`."""
         self.common_hooks: NamedHooks = _NO_HOOKS
         """Those that stand beside the cases."""
         self._options: dict[tuple[str, str | None, bool], dict[str, OptionInfo]] = {}
@@ -169,10 +176,11 @@ class ExpectationReader:
         if not settings.flag("enabled", True):
             return None
         scorer = self._scorer(settings, draft)
-        defaults = self._defaults_of(kind if kind != "check" or scorer is None else scorer.name)
         name = None if scorer is None else scorer.name
+        defaults = self._defaults_of(kind, name)
         if name is None and not settings.was_given("scorer"):
             name = defaults.scorer
+            defaults = self._defaults_of(kind, name)
         escalate = settings.flag("escalate", defaults.escalate)
         identity = settings.text("id", automatic_id)
         weight = settings.weight(defaults.weight)
@@ -209,9 +217,10 @@ class ExpectationReader:
             hooks=hooks_of(hooks),
         )
 
-    def _defaults_of(self, name: str) -> Defaults:
-        """Those of a kind or scorer; a scorer of the author's is often not known yet when they are read."""
-        return self.defaults.get(name) or self.defaults.get(GENERAL, _NO_DEFAULTS)
+    def _defaults_of(self, kind: str, scorer: str | None) -> Defaults:
+        """Those of the scorer, else of the kind; a scorer of the author's is often not known yet when they are read."""
+        of_scorer = None if scorer is None else self.defaults.get(scorer_key(kind, scorer))
+        return of_scorer or self.defaults.get(kind) or self.defaults.get(GENERAL, _NO_DEFAULTS)
 
     def _texts(self, draft: Draft, scope: Scope, place: str) -> tuple[str, ...]:
         values = draft.values

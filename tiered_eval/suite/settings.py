@@ -16,7 +16,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.gate import parse_gate
 from tiered_eval.records import HOOK_STAGES, CapPeriod, SuiteSettings
 from tiered_eval.suite.drafts import read_weight
-from tiered_eval.suite.expectations import GENERAL, Defaults
+from tiered_eval.suite.expectations import GENERAL, Defaults, scorer_key
 from tiered_eval.suite.hooks import HookReader
 from tiered_eval.suite.judging import read_judging
 from tiered_eval.suite.options import (
@@ -28,6 +28,7 @@ from tiered_eval.suite.options import (
     parse_text,
     parse_texts,
 )
+from tiered_eval.suite.problems import Problems
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.scorecards import read_scorecard
 from tiered_eval.suite.source import Spelled, line_of
@@ -209,42 +210,73 @@ def _prices(raw: Mapping[str, Any], scope: Scope) -> Mapping[str, Any]:
 def read_defaults(
     raw: Mapping[str, Any], catalogue: Catalogue, hooks: HookReader, scope: Scope
 ) -> dict[str, Defaults]:
-    """The defaults of each kind that has any, of each scorer whose name is a key of its own, and of all others."""
-    asked = raw.get("defaults")
-    if isinstance(asked, Mapping):
-        for name in asked:
-            catalogue.find(str(name))  # a scorer of the author's is known once somebody has asked for it
-    scorers = tuple(scorer.name for scorer in catalogue if scorer.key_kind == "check")
-    given = _mapping(raw, "defaults", (*_DEFAULT_NAMES, *KINDS, *scorers), scope)
+    """The defaults of each kind that has any, of each scorer, and of all others.
+
+    Those of a scorer that checks several kinds stand under each of them (``scorer_key``), on top of the kind's own.
+    """
+    written = _scorers_written(raw.get("defaults"), catalogue)
+    checks = tuple(scorer.name for scorer in catalogue if scorer.key_kind == "check")
+    given = _mapping(raw, "defaults", (*_DEFAULT_NAMES, *KINDS, *checks, *written.values()), scope)
     if not given:
         return {}
     general = _with_hooks(
         _one_kind(given, None, Defaults(), catalogue, scope), given, hooks, scope, place="defaults"
     )
     found = {GENERAL: replace(general, scorer=None)}
-    for kind in (*KINDS, *scorers):
+    for kind in (*KINDS, *checks):
         base = general
-        if kind in scorers:
+        if kind in checks:
             base = replace(base, scorer=None)
         elif base.scorer is not None:
             info = catalogue.find(base.scorer)
             if info is None or kind not in info.kinds:
                 base = replace(base, scorer=None)
-        own = given.get(kind)
-        if own is not None and not isinstance(own, Mapping):
-            scope.report(
-                "not-a-mapping",
-                f"the defaults of {kind} are no mapping",
-                "write {weight: 2} or the like",
-                field=f"defaults.{kind}",
-                line=line_of(given, kind, scope.line),
-            )
-            own = None
-        if own is not None:
-            base = _one_kind(own, kind, base, catalogue, scope)
-            base = _with_hooks(base, own, hooks, scope, place=f"defaults.{kind}")
-        found[kind] = base
+        found[kind] = _own(given, written.get(kind, kind), kind, base, catalogue, hooks, scope)
+    for info in catalogue:
+        if info.key_kind != "check" and info.name in written:
+            told = scope  # what is wrong with it is told once, and not for each kind
+            for kind in info.kinds:
+                base = replace(found[kind], scorer=info.name)
+                own = _own(given, written[info.name], kind, base, catalogue, hooks, told)
+                found[scorer_key(kind, info.name)] = own
+                told = Scope(scope.file, Problems())
     return found
+
+
+def _scorers_written(asked: object, catalogue: Catalogue) -> dict[str, str]:
+    """The scorers that have defaults, and how the suite spells their names; a name that implies options is none of theirs."""
+    if not isinstance(asked, Mapping):
+        return {}
+    named = {str(name): catalogue.named(str(name)) for name in asked if name not in (*_DEFAULT_NAMES, *KINDS)}
+    return {
+        found.scorer.name: name for name, found in named.items() if found is not None and not found.options
+    }
+
+
+def _own(
+    given: Mapping[str, Any],
+    name: str,
+    kind: str,
+    base: Defaults,
+    catalogue: Catalogue,
+    hooks: HookReader,
+    scope: Scope,
+) -> Defaults:
+    """``base`` with what the suite says under ``name``."""
+    own = given.get(name)
+    if own is None:
+        return base
+    if not isinstance(own, Mapping):
+        scope.report(
+            "not-a-mapping",
+            f"the defaults of {name} are no mapping",
+            "write {weight: 2} or the like",
+            field=f"defaults.{name}",
+            line=line_of(given, name, scope.line),
+        )
+        return base
+    made = _one_kind(own, kind, base, catalogue, scope)
+    return _with_hooks(made, own, hooks, scope, place=f"defaults.{name}")
 
 
 def _with_hooks(
@@ -277,7 +309,8 @@ def _one_kind(
             elif name == "scorer":
                 found = replace(found, scorer=_scorer(value, kind, catalogue, scope))
             elif kind is not None and name not in HOOK_STAGES:
-                options[name] = parse_option(_known_option(name, known, kind, scope), value)
+                info = _known_option(name, known, kind, scope)
+                options[info.name] = parse_option(info, value)
         except BadValue as fault:
             scope.report_bad(fault, field=f"{place}.{name}", line=line)
     return replace(found, options=options)
@@ -291,7 +324,7 @@ def _options(kind: str | None, scorer: str | None, catalogue: Catalogue) -> dict
 
 
 def _known_option(name: str, known: dict[str, OptionInfo], kind: str, scope: Scope) -> OptionInfo:
-    info = known.get(name)
+    info = known.get(name) or next((one for one in known.values() if name in one.aliases), None)
     if info is not None:
         return info
     meant = scope.nearest(name, (*known, *_DEFAULT_NAMES))
