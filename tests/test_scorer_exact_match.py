@@ -77,6 +77,8 @@ FIELDS = [
     ("1", 1, "fail", "a text is no number"),
     ([1, 2], [1, 2], "pass", "a list"),
     ([1, 2], [2, 1], "fail", "a list has an order"),
+    ([1, 2], 1, "fail", "an element is not the list"),
+    ([], None, "fail", "nothing is not the empty list"),
     (None, None, "pass", "null"),
     ({"a": [1]}, {"a": [1]}, "pass", "nested"),
     ({"a": 1}, {"a": 1, "b": 2}, "fail", "a key too many"),

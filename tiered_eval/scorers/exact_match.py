@@ -23,7 +23,7 @@ _SHOWN = 60
 
 
 class ExactMatch(SelectingScorer):
-    """Is it the answer, or one of the answers, of a list?
+    """Is it the answer, or one of the answers, of a list? A list that a field is compared with strictly is one value.
 
     Options: ``strict``, character by character; ``case_sensitive``, which is implied by ``strict`` unless it is false.
     """
@@ -40,7 +40,8 @@ class ExactMatch(SelectingScorer):
                 return Outcome("fail", "the response is no JSON", 0.0)
             found = parsed.value
         choices = [expected]
-        if is_list(expected) and not is_list(found):
+        is_one_value = is_strict and given.is_field
+        if is_list(expected) and not is_list(found) and not is_one_value:
             choices = list(expected)
         for choice in choices:
             if _alike(found, choice, is_strict=is_strict, is_cased=is_cased):
