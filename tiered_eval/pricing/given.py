@@ -53,7 +53,9 @@ def load_prices(path: Path) -> dict[str, Any]:
         if len(raw) > PRICES_FILE_LIMIT_BYTES:
             raise ConfigError(f"{path}: a prices file has at most {PRICES_FILE_LIMIT_BYTES} bytes")
         content = _parse_file(path.suffix.lower(), raw.decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot read prices: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: cannot read prices: {error}") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected a table of models, got {type(content).__name__}")
