@@ -91,30 +91,54 @@ def test_time_decays_to_nothing(used: float, settings: dict[str, Any], wanted: s
     assert (ended.dimension, ended.weight) == ("speed", 0.2)
 
 
-EFFICIENCY = [
+TOKENS = [
     ("token-efficiency", 1000, {"total_tokens": 250}, "pass", 0.75, "a quarter used"),
     ("token-efficiency", 1000, {"usage": {"total_tokens": 1000}}, "pass", 0.0, "all used"),
     ("token-efficiency", 1000, {"tokens_used": 1001}, "fail", 0.0, "more than all"),
     ("token_efficiency", 1000, {"tokens": 0}, "pass", 1.0, "none used"),
+    ("token-efficiency", 1000, {"tokens": 999}, "pass", 0.001, "one left"),
+    ("token-efficiency", 1000, {"tokens": 1000.0}, "pass", 0.0, "a whole number with a point"),
     ("token-efficiency", {"value": 1000, "pass_at": 0.5}, {"tokens": 600}, "fail", 0.4, "too little left"),
+    ("token-efficiency", {"value": 1000, "pass_at": 0.5}, {"tokens": 500}, "pass", 0.5, "just enough left"),
     ("token-efficiency", {"value": 10, "field": "t"}, {"t": 5}, "pass", 0.5, "under a path"),
+    ("token-efficiency", {"value": 10, "field": "t"}, {"t": 5, "tokens": 99}, "pass", 0.5, "and only there"),
+    ("not-token-efficiency", 1000, {"tokens": 1001}, "pass", 1.0, "whoever wants them used up"),
+    ("not-token-efficiency", 1000, {"tokens": 250}, "fail", 0.25, "and they were not"),
+]
+CALLS = [
     ("api-call-efficiency", 10, {"api_calls": 4}, "pass", 0.6, "four of ten"),
     ("api_call_efficiency", 10, {"call_count": 10}, "pass", 0.0, "all of them"),
     ("call-efficiency", 10, {"llm_calls": 11}, "fail", 0.0, "one too many"),
     ("api-call-efficiency", 4, {"trajectory": {"calls": [1, 2, 3]}}, "pass", 0.25, "a list is counted"),
+    ("api-call-efficiency", 4, {"trajectory": {"calls": []}}, "pass", 1.0, "an empty one as well"),
     ("api-call-efficiency", {"value": 4, "pass_at": 0.25}, {"calls": 3}, "pass", 0.25, "just enough left"),
+    ("api-call-efficiency", {"value": 4, "pass_at": 0.5}, {"calls": 3}, "fail", 0.25, "too little left"),
     ("api-call-efficiency", 4, {"calls": 0}, "pass", 1.0, "none"),
+    ("api-call-efficiency", 1, {"calls": 1}, "pass", 0.0, "the only one"),
+    ("api-call-efficiency", {"value": 4, "field": "n"}, {"n": 1, "calls": 9}, "pass", 0.75, "under a path"),
+    ("not-api-call-efficiency", 10, {"calls": 11}, "pass", 1.0, "whoever wants more than ten"),
+    ("not-api-call-efficiency", 10, {"calls": 4}, "fail", 0.4, "and there were four"),
 ]
 
 
-@pytest.mark.parametrize(("name", "budget", "meta", "wanted", "score", "why"), EFFICIENCY)
-def test_budgets_of_tokens_and_calls(
-    name: str, budget: Any, meta: dict[str, Any], wanted: str, score: float, why: str
-):
-    """The share of the budget that was left."""
+def share_left(name: str, budget: Any, meta: dict[str, Any], wanted: str, score: float, why: str):
     ended = verdict({name: budget}, meta=meta)
 
     assert (ended.state, ended.score) == (wanted, pytest.approx(score)), why
+
+
+@pytest.mark.parametrize(("name", "budget", "meta", "wanted", "score", "why"), TOKENS)
+def test_a_budget_of_tokens(
+    name: str, budget: Any, meta: dict[str, Any], wanted: str, score: float, why: str
+):
+    """The share of the tokens that was left."""
+    share_left(name, budget, meta, wanted, score, why)
+
+
+@pytest.mark.parametrize(("name", "budget", "meta", "wanted", "score", "why"), CALLS)
+def test_a_budget_of_calls(name: str, budget: Any, meta: dict[str, Any], wanted: str, score: float, why: str):
+    """The share of the calls that was left."""
+    share_left(name, budget, meta, wanted, score, why)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ CODE = """
 def says(response, context):
     return {"yes": True, "no": False, "half": 0.5, "one": 1.0, "int": 1, "two": 2, "none": None,
             "mapping": {"pass": True, "score": 0.7, "reason": "fine"}, "failed": {"passed": False},
-            "score": {"score": 0.4}, "text": "correct", "empty": {}}[response]
+            "score": {"score": 0.4}, "text": "correct", "empty": {}, "zero": 0, "full": {"score": 1},
+            "both": {"pass": False, "score": 0.9},
+            "kept": {"pass": True, "score": 0.2}, "above": 1.5, "below": -0.1}[response]
 
 def length(response, context):
     return len(response) <= context["options"]["most"]
@@ -49,6 +51,10 @@ ROWS = [
     ("mapping", "pass", 0.7, "a mapping decides, and has a score"),
     ("failed", "fail", 0.0, "a mapping under another name"),
     ("score", "fail", 0.4, "a mapping with a score only"),
+    ("full", "pass", 1.0, "a full score in a mapping"),
+    ("zero", "fail", 0.0, "a whole number again"),
+    ("both", "fail", 0.9, "what it says to pass is what counts, whatever the score"),
+    ("kept", "pass", 0.2, "the other way round"),
 ]
 
 
@@ -60,7 +66,7 @@ def test_what_a_function_returns_is_read(response: str, wanted: str, score: floa
     assert (ended.state, ended.score) == (wanted, score), why
 
 
-@pytest.mark.parametrize("response", ["two", "none", "text", "empty"])
+@pytest.mark.parametrize("response", ["two", "none", "text", "empty", "above", "below"])
 def test_what_is_no_answer_is_an_error(response: str):
     """A text is not true, and nothing is not false."""
     with pytest.raises(ConfigError, match="returned"):

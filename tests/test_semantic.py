@@ -121,6 +121,35 @@ async def test_the_guards_are_obeyed(claim: str, sentence: str, why: str):
     assert (await ask(f"{sentence}.", Table({sentence: 0.97}), claim)).state == "unsure"
 
 
+PINNED: dict[str, Any] = {"scorer": "semantic"}
+NEAR = [
+    (f"{PAID}.", 0.95, {}, "pass", "above the measured threshold"),
+    (f"{PAID}.", 0.9, {}, "pass", "just at it"),
+    (f"{PAID}.", 0.8999, {}, "unsure", "just below it: unlikeness proves nothing"),
+    (f"{PAID}.", 0.0, {}, "unsure", "nor does it where nothing is alike"),
+    (f"Thank you. {PAID}. Bye.", 0.95, {}, "pass", "one sentence of several is enough"),
+    (f"{PAID}!", 0.95, {}, "pass", "a mark at its end is no other meaning"),
+    (f"Is it so that {PAID}?", 0.95, {}, "unsure", "a question states nothing"),
+    ("", 0.95, {}, "unsure", "an empty response leaves it open"),
+    ("", 0.95, PINNED, "fail", "and fails where this alone decides"),
+    (f"{PAID}.", 0.76, PINNED, "pass", "pinned, three quarters are enough"),
+    (f"{PAID}.", 0.74, PINNED, "fail", "and less is a fail"),
+    (f"{PAID}.", 0.6, {**PINNED, "threshold": 0.5}, "pass", "the author's threshold holds"),
+    (f"{PAID}.", 0.8, {**PINNED, "threshold": 0.9}, "fail", "both ways"),
+    (f"{PAID}.", 0.6, {"threshold": 0.5}, "pass", "also where it may climb"),
+]
+
+
+@pytest.mark.parametrize(("response", "likeness", "settings", "state", "why"), NEAR)
+async def test_the_nearest_sentence_decides(
+    response: str, likeness: float, settings: dict[str, Any], state: str, why: str
+):
+    """Its likeness passes from a threshold on; below, only a pinned scorer fails."""
+    said = Table({PAID: likeness, f"{PAID}!": likeness, f"Is it so that {PAID}?": likeness})
+
+    assert (await ask(response, said, **settings)).state == state, why
+
+
 async def test_a_name_may_stand_in_the_sentences_before():
     """The best sentence may refer to it."""
     before, sentence = "Velox is the seller", "It bears the cost of carriage"
@@ -128,18 +157,6 @@ async def test_a_name_may_stand_in_the_sentences_before():
     outcome = await ask(f"{before}. {sentence}.", Table({sentence: 0.97}), "Velox pays the freight")
 
     assert outcome.state == "pass"
-
-
-async def test_pinned_it_decides_both_ways_at_three_quarters():
-    """The author chose the measure."""
-    assert (await ask(f"{PAID}.", Table({PAID: 0.76}), scorer="semantic")).state == "pass"
-    assert (await ask(f"{PAID}.", Table({PAID: 0.74}), scorer="semantic")).state == "fail"
-
-
-async def test_pinned_the_authors_threshold_holds():
-    """Another number is the author's right."""
-    assert (await ask(f"{PAID}.", Table({PAID: 0.6}), scorer="semantic", threshold=0.5)).state == "pass"
-    assert (await ask(f"{PAID}.", Table({PAID: 0.8}), scorer="semantic", threshold=0.9)).state == "fail"
 
 
 async def test_pinned_an_objection_above_the_threshold_is_unsure():
@@ -150,12 +167,6 @@ async def test_pinned_an_objection_above_the_threshold_is_unsure():
 
     assert outcome.state == "unsure"
     assert outcome.evidence is not None
-
-
-async def test_pinned_an_empty_response_fails():
-    """Nothing said is nothing found."""
-    assert (await ask(" ", Table({}), scorer="semantic")).state == "fail"
-    assert (await ask(" ", Table({}))).state == "unsure"
 
 
 @pytest.mark.parametrize(
