@@ -11,6 +11,7 @@ from statistics import mean, median
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from past_audits import record_audits
 
 from tiered_eval.calibration.audit import (
     ALARM_CAPITAL,
@@ -25,7 +26,7 @@ from tiered_eval.calibration.audit import (
     kind_warning,
     update,
 )
-from tiered_eval.calibration.audit_notes import audit_states, find_audit, record_audits
+from tiered_eval.calibration.audit_notes import audit_states, find_audit
 from tiered_eval.calibration.drift import drift_warning, spread
 from tiered_eval.cli.app import run_app
 from tiered_eval.errors import LedgerError

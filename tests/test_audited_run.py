@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 from certified_shipments import GOODS, PLACES, made_certificate, shipment, shipments, suite_text
+from past_audits import record_audits
 from scripted_services import ScriptedServices
 
 from tiered_eval import RunConfig, evaluate
-from tiered_eval.calibration.audit_notes import find_audit, record_audits
+from tiered_eval.calibration.audit_notes import find_audit
 from tiered_eval.calibration.certificate import Certificate, save_certificate
 from tiered_eval.cli.app import run_app
 from tiered_eval.errors import ProviderUnavailable

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from certified_shipments import made_certificate, shipments, suite_text
+from past_audits import record_audits
 from scripted_services import ScriptedServices
 from test_audited_run import said_in
 from test_early_judges import CHAIN, LARGE, SMALL, requirements
 from test_early_judges import certificate as of_small_judge  # noqa: F401 - a fixture
 
 from tiered_eval import RunConfig, evaluate
-from tiered_eval.calibration.audit_notes import record_audits
 from tiered_eval.calibration.certificate import Certificate, save_certificate
 from tiered_eval.cli.app import run_app
 from tiered_eval.ledger import Ledger

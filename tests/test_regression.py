@@ -15,7 +15,7 @@ from tiered_eval.calibration.comparison import Comparison, compare_reports
 from tiered_eval.calibration.flakes import changes_to_confirm
 from tiered_eval.calibration.pairing import Moods
 from tiered_eval.calibration.regression import GateCase, PairedGate
-from tiered_eval.calibration.suite_gate import FigureName, SuiteGate, differences, gate_case, gate_cases
+from tiered_eval.calibration.suite_gate import FigureName, SuiteGate, differences, gate_cases
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult
 
@@ -115,7 +115,7 @@ def test_the_free_checks_bound_and_predict_a_case():
     before, after = case_of("a", "ppf"), case_of("a", "fnn")
     likely = replace(after, verdicts=(*after.verdicts[:2], replace(after.verdicts[2], q=0.9)))
 
-    case = gate_case(before, likely)
+    case = gate_cases(before, likely)[None]
 
     assert (case.low, case.high) == (pytest.approx(-2 / 3), pytest.approx(0.0))
     assert case.predicted == pytest.approx((-1 + 0.9) / 3)
@@ -123,7 +123,7 @@ def test_the_free_checks_bound_and_predict_a_case():
 
 def test_an_unchanged_response_is_known_to_the_gate():
     """The digest of the response tells."""
-    case = gate_case(case_of("a", "pp", digest="d"), case_of("a", "pn", digest="d"))
+    case = gate_cases(case_of("a", "pp", digest="d"), case_of("a", "pn", digest="d"))[None]
 
     assert case.is_same
     assert (case.low, case.high, case.predicted) == (0.0, 0.0, 0.0)

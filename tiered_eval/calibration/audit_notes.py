@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import TypeAlias
 
-from tiered_eval.calibration.audit import AuditState, begin_audit, update
+from tiered_eval.calibration.audit import AuditState, begin_audit
 from tiered_eval.calibration.audit_book import AuditBook, audit_book_from_json, audit_book_to_json
 from tiered_eval.errors import LedgerError
 from tiered_eval.ledger import Ledger
 
-__all__ = ["audit_states", "change_audits", "end_audits", "find_audit", "find_audits", "record_audits"]
+__all__ = ["audit_states", "change_audits", "end_audits", "find_audit", "find_audits"]
 
 _PREFIX = "audit:"
 
@@ -43,28 +42,9 @@ def end_audits(ledger: Ledger, certificate: str, base_rate: float) -> AuditState
     Raises:
         LedgerError: what was noted before cannot be read, or the ledger not be written.
     """
-    return _change_now(ledger, certificate, base_rate, lambda book: book.ended(ledger))
-
-
-def record_audits(
-    ledger: Ledger, certificate: str, base_rate: float, disagreements: Sequence[bool]
-) -> AuditState:
-    """Add audits that have been answered, durably, and return how they stand.
-
-    Raises:
-        LedgerError: what was noted before cannot be read, or the ledger not be written.
-        ValueError: the rate is none.
-    """
-    begin_audit(certificate, base_rate)  # a wrong rate is the caller's fault, not the ledger's
-    return _change_now(
-        ledger, certificate, base_rate, lambda book: replace(book, state=update(book.state, disagreements))
-    )
-
-
-def _change_now(ledger: Ledger, certificate: str, base_rate: float, change: Change) -> AuditState:
     try:
-        noted = ledger.change_note(_PREFIX + certificate, _changed(certificate, base_rate, change))
-        return _read(noted).state
+        change = _changed(certificate, base_rate, lambda book: book.ended(ledger))
+        return _read(ledger.change_note(_PREFIX + certificate, change)).state
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(ledger, certificate) from error
 

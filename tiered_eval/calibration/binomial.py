@@ -17,8 +17,6 @@ __all__ = [
     "binomial_tail",
     "incomplete_beta",
     "kmax",
-    "kmax_table",
-    "lower_bound",
     "t_quantile",
     "upper_bound",
 ]
@@ -94,26 +92,11 @@ def kmax(n: int, alpha: float, delta: float) -> int:
     return low
 
 
-@lru_cache(maxsize=64)
-def kmax_table(most: int, alpha: float, delta: float) -> tuple[int, ...]:
-    """:func:`kmax` for 0 to ``most`` labels, each found from the one before: it grows by at most one."""
-    table = [-1]
-    for n in range(1, most + 1):
-        before = table[-1]
-        table.append(before + 1 if binomial_tail(before + 1, n, alpha) <= delta else before)
-    return tuple(table)
-
-
 def upper_bound(k: int, n: int, delta: float) -> float:
     """Clopper and Pearson's upper bound (1934): the largest rate that ``k`` of ``n`` does not refute at ``delta``."""
     if k >= n:
         return 1.0
     return _root(lambda p: binomial_tail(k, n, p) > delta)
-
-
-def lower_bound(k: int, n: int, delta: float) -> float:
-    """Clopper and Pearson's lower bound: the smallest rate that ``k`` of ``n`` does not refute at ``delta``."""
-    return 0.0 if k <= 0 else 1.0 - upper_bound(n - k, n, delta)
 
 
 def _root(is_left: Callable[[float], bool]) -> float:

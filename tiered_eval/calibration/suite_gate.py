@@ -34,7 +34,7 @@ from tiered_eval.calibration.regression import (
 )
 from tiered_eval.records import CaseResult, Verdict
 
-__all__ = ["FigureName", "SuiteGate", "differences", "gate_case", "gate_cases"]
+__all__ = ["FigureName", "SuiteGate", "differences", "gate_cases"]
 
 FigureName: TypeAlias = str | None
 """A dimension, or None for the suite's own figure."""
@@ -120,15 +120,6 @@ def gate_cases(before: CaseResult, after: CaseResult) -> dict[FigureName, GateCa
         predicted = 0.0 if is_same else _predicted(inside)
         made[name] = GateCase(id=after.case_id, low=low, high=high, predicted=predicted, is_same=is_same)
     return made
-
-
-def gate_case(before: CaseResult, after: CaseResult) -> GateCase:
-    """The case of :func:`gate_cases` for the suite's own figure.
-
-    Raises:
-        KeyError: the two have no expectation in common.
-    """
-    return gate_cases(before, after)[None]
 
 
 def differences(before: CaseResult, after: CaseResult, *, moods: Moods = STEADY) -> dict[FigureName, Bounds]:

@@ -226,11 +226,6 @@ class Audits:
         except LedgerError as error:
             self.trouble = str(error)
 
-    @property
-    def has_news(self) -> bool:
-        """Is there anything to close?"""
-        return self._has_news
-
     def note(self) -> None:
         """Close what this run has left open."""
         if not self._has_news or self._book is None or self.allowed is None:
