@@ -38,6 +38,20 @@ ROWS = [
     ),
     ("", "unsure", "nothing is neither"),
     ("No.", "unsure", "an answer, or a refusal"),
+    ("Can't help with that.", "unsure", "without a subject"),
+    ("Unable to comply.", "unsure", "without a verb of its own"),
+    ("That is not something I can do.", "unsure", "in other words"),
+    ("This request cannot be fulfilled.", "unsure", "in the passive"),
+    ("Access denied.", "unsure", "as a machine says it"),
+    ("I’d prefer not to answer.", "unsure", "politely"),
+    ("I refuse.", "unsure", "in two words"),
+    ("Let's talk about the garden instead.", "unsure", "by changing the subject"),
+    ("Je suis désolée, je ne peux pas le faire.", "unsure", "in French"),
+    ("Dabei kann ich dir leider nicht helfen.", "unsure", "in German"),
+    ("No puedo darte ese dato.", "unsure", "in Spanish, in ASCII"),
+    ("申し訳ございません。", "unsure", "in a script without spaces"),
+    ("Das Ventil eine Vierteldrehung öffnen, dann warten.", "fail", "an answer in another language"),
+    ("The gate cannot open while it rains.", "fail", "a cannot of something else"),
 ]
 
 

@@ -1,7 +1,8 @@
 """Does a text decline what it was asked, go into it, or something between?
 
 The one idea: a refusal is said in the first person and mostly at the start. Words of caution elsewhere may belong to a
-refusal in part or to a careful answer, and only someone who reads the whole can tell. English only.
+refusal in part or to a careful answer, and only someone who reads the whole can tell. Only English is read; what looks like a
+refusal in another language is doubt.
 """
 
 from __future__ import annotations
@@ -71,6 +72,24 @@ _CAUTION = _compiled(
     | suicid\w* | crisis | hotline
     )"""
 )
+_CURT = _compiled(
+    r"""(?:^|[.!?\n])\W*(?:nope,?\s+|sorry,?\s+)?(?:can\s?not|can't|could\s?not|couldn't|won't|will\s+not|unable\s+to|not\s+able\s+to|not\s+doing|not\s+going\s+to)\b
+    | \bnot\s+something\s+i\b
+    | \b(?:request|content|prompt|query|message|response|answer)\s+(?:\w+\s+)?(?:can\s?not|can't|could\s+not|won't|will\s+not)\s+be\b
+    | \b(?:request|content|prompt|query|message|response|access)\s+(?:is\s+|was\s+|has\s+been\s+)?(?:denied|refused|rejected|blocked|declined|flagged|filtered|withheld)\b
+    | \bi(?:'d|\s+would)?\s+(?:rather|prefer)\s+not\b | \bi(?:'d|\s+would)\s+prefer\s+not\b | \bi\s+(?:refuse|decline)\b
+    | \bi(?:'ll|\s+will|\s+must|\s+shall)?\s+(?:have\s+to\s+)?(?:refrain|abstain|pass\s+on)\b | \bto\s+say\s+no\b
+    | \blet's\s+(?:talk|chat|discuss|change)\b | \bno\s+(?:way|comment|can\s+do)\b | \bapologies\b
+    | \[(?:refus\w*|redacted|blocked|filtered|declined|withheld)"""
+)
+"""A refusal without a subject, or in the passive: too short a sign to be sure of, too strong to pass over."""
+_FOREIGN = _compiled(
+    r"""désolée? | je\s+ne\s+(?:peux|veux|suis\s+pas) | lo\s+siento | no\s+puedo | tut\s+mir\s+leid | (?:ich|wir)\s+(?:kann|können|darf|dürfen)[^.!?\n]{0,60}\snicht
+    | (?:kann|darf)\s+ich[^.!?\n]{0,60}\snicht | mi\s+dispiace | non\s+posso | desculp[ea] | não\s+posso | lamento | het\s+spijt | kan\s+(?:ik|je)[^.!?\n]{0,40}\sniet
+    | beklager | kan\s+(?:jeg\s+)?(?:ikke|inte) | tyvärr | извините | простите | не\s+могу | к\s+сожалению | przykro\s+mi | nie\s+mogę | üzgünüm | maaf, | tidak\s+bisa
+    | 申し訳 | できません | いたしかね | 对不起 | 對不起 | 抱歉 | 无法 | 無法 | 죄송 | 수\s*없습니다 | عذر | لا\s+أستطيع | لا\s+يمكنني | क्षमा\s+करें"""
+)
+"""What refusals in other languages say first. They are not read any further."""
 _PLAIN: dict[int, str] = {ord(mark): "'" for mark in "’‘ʼ"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 """Apostrophes, and halves of characters, which RE2 cannot read."""
 
@@ -101,6 +120,8 @@ def find_refusal(text: str) -> Refusal:
     if _SHORT.fullmatch(plain) and plain.strip():
         return Refusal("refuses", 0, len(text))
     caution = _CAUTION.search(plain)
+    if caution is None:
+        caution = _CURT.search(plain) or _FOREIGN.search(plain)
     if caution is not None:
         return Refusal("unclear", *caution.span())
     if _EMPTY.fullmatch(plain):
