@@ -373,6 +373,33 @@ def test_equal_labels_are_certified_as_any():
     assert grant.step.errors == 0
 
 
+def mostly_met(label: Label, at: int, **scores: float | None) -> Label:
+    """A label of a world in which hardly anything is wrong, and nobody sees what."""
+    return replace(label, met=at % 80 != 0, scores={**label.scores, **scores})
+
+
+def test_how_often_labels_are_met_is_no_reason_for_a_verdict():
+    """Passing everything would keep a promise of 5 % where 1 % is wrong, but a score that is the same for all looks at nothing."""
+    constant = [mostly_met(one, at, lexical=0.7, small=0.5) for at, one in enumerate(world(1000, 1))]
+
+    assert not made(constant).is_certified
+
+
+def test_a_tier_that_has_nothing_to_look_at_decides_nothing():
+    """Kinds of which a tier has no score are left to the next one, however often they are met."""
+    labels = [
+        mostly_met(one, at, lexical=None) if one.kind == KINDS[0] else one
+        for at, one in enumerate(world(2000, 1))
+    ]
+    certificate = made(labels)
+    decider = CertifiedDecider(certificate, PRINTS)
+
+    assert certificate.is_certified
+    assert decider.decide(KINDS[0], {"lexical": None}, ahead=["small", "top"]) is None
+    levels = levels_of(certificate.design, Table(labels, ["lexical", "small"]))
+    assert not np.isfinite(levels.level[0][[one.scores["lexical"] is None for one in labels]]).any()
+
+
 def test_ties_are_in_or_out_together():
     """Rows of one level are decided by the same tau."""
     labels = [replace(one, scores={"lexical": 1.0, "small": None}) for one in world(100, 1)]

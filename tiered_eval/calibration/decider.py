@@ -65,6 +65,7 @@ class CertifiedDecider:
         self._tiers: tuple[tuple[str, TierWeights], ...] = tuple(
             (tier.name, weights) for tier, weights in zip(design.early, design.weights, strict=True)
         )
+        self._own = tuple(tier.scores for tier in design.early)
         self._presence = certificate.presence
         self._limits: dict[str, tuple[float | None, ...]] = {}
         for kind in () if self.void else design.kinds:
@@ -84,10 +85,10 @@ class CertifiedDecider:
         limits = self._limits.get(kind)
         if limits is None:
             return None
-        for (name, weights), limit in zip(self._tiers, limits, strict=True):
+        for (name, weights), own, limit in zip(self._tiers, self._own, limits, strict=True):
             if name in ahead:
                 return None
-            if limit is None:
+            if limit is None or all(scores.get(score) is None for score in own):
                 continue
             if self._unlike(kind, scores, weights.names):
                 return None

@@ -107,7 +107,11 @@ def build_design(
 
 
 def levels_of(design: Design, table: Table) -> Levels:
-    """Risk over saving of every row at every early tier; a kind without weights is never decided."""
+    """Risk over saving of every row at every early tier.
+
+    A kind without weights is never decided, nor anything by a tier that has nothing to look at: how often others were met
+    is no reason for a verdict.
+    """
     import numpy as np
 
     shape = (len(design.early), table.n)
@@ -120,9 +124,9 @@ def levels_of(design: Design, table: Table) -> Levels:
         passes[at] = risk_of_pass <= q
         error[at] = np.where(passes[at], 1.0 - q, q)
         risk = np.minimum(risk_of_pass, q)
-        level[at] = np.where(is_known, risk / design.savings[at], np.inf)
         columns = [table.names.index(name) for name in tier.scores]
         asked[at] = ~np.all(np.isnan(table.scores[:, columns]), axis=1)
+        level[at] = np.where(is_known & asked[at], risk / design.savings[at], np.inf)
     return Levels(level, passes, error, asked)
 
 

@@ -7,7 +7,7 @@ there in small steps as far as success can be hoped for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
@@ -63,19 +63,18 @@ def plan_path(
     ``table`` holds the design labels.
     """
     planner = _Planner(design, levels_of(design, table), table, promise, labels, cases, delta)
-    paths = [
-        planner.path(deciding)
-        for deciding in _subsets(len(design.early), each=promise.tier_alpha is not None)
-    ]
+    # A tier whose scores are the same for all would decide by how often labels are met, whatever it is shown.
+    telling = [at for at, tier in enumerate(design.early) if table.tells_apart(tier.scores)]
+    paths = [planner.path(deciding) for deciding in _subsets(telling, each=promise.tier_alpha is not None)]
     return max(paths, key=lambda path: path.power * path.share)
 
 
-def _subsets(tiers: int, *, each: bool) -> Iterator[tuple[int, ...]]:
-    """All early tiers; with a promise for each of them every subset, the largest first."""
-    yield tuple(range(tiers))
+def _subsets(tiers: Sequence[int], *, each: bool) -> Iterator[tuple[int, ...]]:
+    """All of these early tiers; with a promise for each of them every subset, the largest first."""
+    yield tuple(tiers)
     if each:
-        for size in range(tiers - 1, 0, -1):
-            yield from combinations(range(tiers), size)
+        for size in range(len(tiers) - 1, 0, -1):
+            yield from combinations(tiers, size)
 
 
 @dataclass(frozen=True, slots=True)

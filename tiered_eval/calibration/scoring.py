@@ -89,6 +89,13 @@ class Table:
     def n(self) -> int:
         return len(self.labels)
 
+    def tells_apart(self, names: Sequence[str]) -> bool:
+        """Does any of these scores differ from row to row?"""
+        import numpy as np
+
+        columns = self.scores[:, [self.names.index(name) for name in names]]
+        return bool(np.any(np.nan_to_num(columns, nan=-1.0) != np.nan_to_num(columns[:1], nan=-1.0)))
+
     @property
     def has_clusters(self) -> bool:
         """Does any case have more than one label?"""
