@@ -98,6 +98,13 @@ DATES = [
     ("Oct 21st", "2026-10-21", "pass", "expected without a year"),
     ("2026-10-21", "Oct 21st, as on 21 October 2025", "unsure", "the year beside it is another"),
     (["2026-10-21", "2026-10-22"], "22 Oct", "pass", "any of a list"),
+    ("2026-10-21", "on October **21**", "pass", "the day in bold"),
+    ("2026-10-21", "the twenty-first of October", "unsure", "an ordinal in words"),
+    ("2026-10-21", "the twenty-second of October", "fail", "another one"),
+    ("2026-05-21", "on 21 may", "unsure", "a month in small letters, which may be a verb"),
+    ("2026-10-21", "21 may be enough", "fail", "the verb, and another month"),
+    ("2026-10-21", "20261021", "unsure", "without separators"),
+    ("2026-10-21", "20261022", "fail", "another day without them"),
 ]
 
 

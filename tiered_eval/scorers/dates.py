@@ -12,7 +12,7 @@ from typing import Any
 
 from tiered_eval.records import Outcome, Tier
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
-from tiered_eval.text.dates import Day
+from tiered_eval.text.dates import MONTHS, Day
 from tiered_eval.text.numbers import Reading, parse_claim, parse_numbers
 from tiered_eval.text.polarity import doubt_at
 
@@ -37,7 +37,8 @@ class DateValue(SelectingScorer):
         wanted = [
             day for text in texts_of(expected) for day in parse_claim(text, {"date": True}).reading.days
         ]
-        readings = [reading for reading in given.subject.view(parse_numbers) if reading.kind == "date"]
+        numbers = given.subject.view(parse_numbers)
+        readings = [reading for reading in numbers if reading.kind == "date"]
         unsure: Outcome | None = None
         for reading in readings:
             reason = _likeness(reading, wanted, readings, needs_year=bool(options.get("year")))
@@ -49,9 +50,10 @@ class DateValue(SelectingScorer):
                 return Outcome("pass", "the day", 1.0, evidence)
             unsure = unsure or Outcome("unsure", doubt, None, evidence)
         if unsure is None and (hint := _hint(given.text, wanted)):
-            unsure = Outcome(
-                "unsure", "a day without its month or year", None, evidence_of(given.text, *hint)
-            )
+            doubt = "a day without its month or year"
+            unsure = Outcome("unsure", doubt, None, evidence_of(given.text, *hint))
+        if unsure is None and (hint := _worded(given.text, wanted, numbers)):
+            unsure = Outcome("unsure", "may be the day in words", None, evidence_of(given.text, *hint))
         return unsure or Outcome("fail", "another date" if readings else "there is no date", 0.0)
 
 
@@ -66,6 +68,27 @@ def _hint(text: str, wanted: Sequence[Day]) -> tuple[int, int] | None:
             parts = {day.day, day.month} if match[2] else {day.day}
             if day.day is not None and figures == parts:
                 return match.span()
+    return None
+
+
+_NEAR = 16
+"""Characters between a day and its month, as in "the twenty-first day of"."""
+_NAMES = {number: {name for name, of in MONTHS.items() if of == number} for number in MONTHS.values()}
+_WORD = re.compile(r"[a-z]+")
+
+
+def _worded(text: str, wanted: Sequence[Day], numbers: Sequence[Reading]) -> tuple[int, int] | None:
+    """Where a number may be the day that is no date as they are read: "the twenty-first of October", "21 may", "20261021"."""
+    for number in numbers:
+        for day in wanted:
+            if number.value is None or day.day is None or day.month is None:
+                continue
+            if day.year and number.value == day.year * 10_000 + day.month * 100 + day.day:
+                return number.start, number.end
+            if number.value == day.day:
+                around = text[max(0, number.start - _NEAR) : number.end + _NEAR].lower()
+                if not _NAMES[day.month].isdisjoint(_WORD.findall(around)):
+                    return number.start, number.end
     return None
 
 
