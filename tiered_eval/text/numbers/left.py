@@ -78,6 +78,9 @@ SPEAKING_WORDS = _FILLERS.union(("minus", "negative"), _VERSION_WORDS, _LABELS, 
 _QUALIFIER_SIGNS = frozenset("~≈±<>≤≥=")
 _DECORATION = "*\"'([`“‘"
 _REACH = 40
+_FORMATS = frozenset("*`'")
+_SIGNS = frozenset("-\u2212\u2013")
+_SIGN_OUTSIDE = "a sign stands before its formatting"
 
 _JOINED = "joined to what stands before it"
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\.?$")
@@ -94,6 +97,8 @@ def look_left(folded: str, lower: str, start: int) -> Left:
     if left.is_identifier or left.is_joined:
         return left
     at = left.start
+    if folded[at - 1 : at] in _FORMATS and folded[max(0, at - 4) : at].rstrip("*`'")[-1:] in _SIGNS:
+        return left._replace(doubt=left.doubt or _SIGN_OUTSIDE)
     reach = lower[max(0, at - _REACH) : at].rstrip(_DECORATION)
     words = reach[-24:].split()
     if not words:
@@ -105,11 +110,12 @@ def look_left(folded: str, lower: str, start: int) -> Left:
     if last in ("minus", "negative"):
         if found := _MINUS_WORD.search(lower, max(0, at - 12), at):
             return left._replace(start=found.start(), is_negative=True)
-    elif last in _VERSION_WORDS:
+        return left._replace(doubt=left.doubt or _SIGN_OUTSIDE)
+    if last in _VERSION_WORDS:
         return left._replace(doubt=left.doubt or "a version")
-    elif last in _LABELS:
+    if last in _LABELS:
         return left._replace(doubt=left.doubt or "a label, not a count")
-    elif last in _QUALIFIERS or (last and last[-1] in _QUALIFIER_SIGNS) or _ends_qualifier(last, words):
+    if last in _QUALIFIERS or (last and last[-1] in _QUALIFIER_SIGNS) or _ends_qualifier(last, words):
         return left._replace(
             limit=_limit(reach),
             is_approximate=left.is_approximate or _APPROXIMATE.search(reach) is not None,
