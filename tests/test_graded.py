@@ -38,7 +38,7 @@ from tiered_eval.testing.scripted import ScriptedProvider, Step
 from tiered_eval.text.subject import Subject
 
 NAMES = [info.name for info in GRADED]
-PROMPTS = ["criteria", "score", "levels", "factuality", "support", "relevance", "pairwise"]
+PROMPTS = ["criteria", "score", "levels", "factuality", "support", "relevance", "passages", "pairwise"]
 ENTRIES: dict[str, Any] = {
     "llm-judge": "How helpful is it?",
     "llm-rubric": ["Is polite", "Is short"],
@@ -49,6 +49,7 @@ ENTRIES: dict[str, Any] = {
     "context-faithfulness": {},
     "context-recall": "The day was a Monday.",
     "context-relevance": {},
+    "context-precision": "It was a Monday.",
     "pairwise": "Soon.",
 }
 RESPONSE = "It left on Monday."
@@ -143,7 +144,7 @@ def test_what_comes_first_is_the_same_for_every_case(name: str):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in NAMES if name not in ("context-recall", "context-relevance")]
+    "name", [name for name in NAMES if not name.startswith("context-r") and name != "context-precision"]
 )
 def test_an_attack_stays_inside_its_quotes(name: str):
     """No text closes the data, and it stands in nothing but the data."""

@@ -73,6 +73,7 @@ ASKING: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "context-faithfulness": ("context-faithfulness", None, {}),
     "context-recall": ("context-recall", "It is due on 3 March", {}),
     "context-relevance": ("context-relevance", None, {}),
+    "context-precision": ("context-precision", "It is due on 3 March", {}),
     "pairwise": ("pairwise", "It is due soon", {}),
     "code-exec": ("code-exec", None, {"function": "add", "cases": [{"args": [1, 2], "expected": 3}]}),
     "manual": ("manual", "Reads warmly", {}),

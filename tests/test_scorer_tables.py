@@ -67,6 +67,7 @@ TABLES = {
     "context-faithfulness": "graded_statements:a_response_is_faithful_to_its_context",
     "context-recall": "graded_statements:a_context_recalls_the_reference",
     "context-relevance": "graded_statements:a_context_is_relevant_to_the_question",
+    "context-precision": "graded_ranking:what_serves_should_be_found_first",
     "pairwise": "graded_pairwise:only_what_wins_in_both_orders_has_won",
     "manual": "scorer_manual:nothing_is_decided",
 }
