@@ -125,7 +125,7 @@ def test_a_trap_is_looked_for_in_that_text_too(tmp_path: Path):
     response, trap = "<think>Perhaps 30?</think> It is 45.", "must-not-contain: '30'"
 
     assert one(tmp_path, response, trap, "post_process: strip_thoughts").state == "pass"
-    assert one(tmp_path, response, trap).state == "fail"
+    assert one(tmp_path, response, trap).state == "not-judged", "a guess that is thought aloud is doubt"
 
 
 @pytest.mark.parametrize(
