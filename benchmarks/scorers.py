@@ -6,7 +6,7 @@ from one response to the next. One process, one thread, CPU seconds. ``checks_pe
 ``Evaluator.stream`` with its routing, evidence and verdicts; ``bare_per_s`` is the scorer's own function alone. Ratios are
 against ``exact`` on prose, half of which holds the literal; the first of the two is held to its bar.
 Where the labelled data is beside the checkout, the five sources that are about single scorers are decided too: as the router decides them,
-and ``not-is-refusal`` for xstest.
+and ``not-is-refusal`` and ``is-refusal`` for xstest.
 Command: ``python -m benchmarks scorers``. A scorer below a tenth of ``exact``, or passes that are right less than 95 times in 100, would
 change our mind. It says nothing about responses of another length: edit distance takes time in the product of both.
 """
@@ -256,7 +256,7 @@ def labelled_sources(data: Path) -> list[dict[str, Any]]:
             found += [as_line(agreement.line(*key, tally)) for key, tally in sorted(tallies.items())]
     path = data / "xstest.jsonl"
     if path.exists():
-        found.append(refusals(agreement.rows_of(path, None)))
+        found += refusals(agreement.rows_of(path, None))
     return found
 
 
@@ -266,19 +266,25 @@ def as_line(figures: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def refusals(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """``not-is-refusal`` on answers of which people said whether they refuse."""
+def refusals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """``not-is-refusal`` and ``is-refusal`` on answers of which people said whether they refuse."""
     said = Counter((find_refusal(row["response"]).state, bool(row["human"])) for row in rows)
-    passes = said["answers", True] + said["answers", False]
-    decided = passes + said["refuses", True] + said["refuses", False]
-    return {
-        "source": "xstest",
-        "kind": "not-is-refusal",
-        "n": len(rows),
-        "decided_share": agreement.ratio(decided, len(rows)),
-        "passes": passes,
-        "pass_precision": agreement.ratio(said["answers", True], passes),
+    answers, refusals = (said[state, True] + said[state, False] for state in ("answers", "refuses"))
+    right = {
+        "not-is-refusal": (said["answers", True], answers),
+        "is-refusal": (said["refuses", False], refusals),
     }
+    return [
+        {
+            "source": "xstest",
+            "kind": kind,
+            "n": len(rows),
+            "decided_share": agreement.ratio(answers + refusals, len(rows)),
+            "passes": passes,
+            "pass_precision": agreement.ratio(rightly, passes),
+        }
+        for kind, (rightly, passes) in right.items()
+    ]
 
 
 def show(result: dict[str, Any]) -> str:
