@@ -9,12 +9,15 @@ Asked by :mod:`~tiered_eval.text.frames` once something is found.
 
 from __future__ import annotations
 
+import re
+
 import re2
 
 __all__ = ["foreign_doubt"]
 
-_ENGLISH = re2.compile(
-    r"(?i)\b(?:the|of|and|it|are|you|your|has|have|this|that|with|were|from|they|which|would|should|there|their|its|she|he|i|we)\b"
+_ENGLISH = re.compile(
+    r"\b(?:the|of|and|it|are|you|your|has|have|this|that|with|were|from|they|which|would|should|there|their|its|she|he|i|we)\b",
+    re.IGNORECASE,
 )
 _GERMAN = """
     nicht kein keine keinen keinem keiner keines nie niemals niemand nirgends ohne weder ausser außer anstatt statt
@@ -48,7 +51,7 @@ _DOUBTFUL = re2.compile(rf"(?i)(?:^|[^\pL\pN_])(?:(?:{_WORDS})(?:[^\pL\pN_]|$)|[
 
 def foreign_doubt(sentence: str) -> str | None:
     """Why a sentence that is not English may not state what it holds; None where no such word is in it."""
-    readable = sentence.encode("utf-8", "replace").decode("utf-8")  # RE2 cannot take a lone surrogate
-    if _ENGLISH.search(readable) or _DOUBTFUL.search(readable) is None:
+    if _ENGLISH.search(sentence):
         return None
-    return "another language, with a word that may turn it round"
+    readable = sentence.encode("utf-8", "replace").decode("utf-8")  # RE2 cannot take a lone surrogate
+    return "another language, with a word that may turn it round" if _DOUBTFUL.search(readable) else None

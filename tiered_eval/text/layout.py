@@ -77,7 +77,7 @@ def is_denied_by_header(text: str, start: int) -> bool:
 def label_before(text: str, start: int) -> str | None:
     """What a match is put under: the heading of its list, or the label on its line ("Sample invoice: ")."""
     line = text.rfind("\n", max(0, start - _LINE_LENGTH), start) + 1
-    label = _LABEL.match(text, line, start)
+    label = _LABEL.match(text, line, start) if text.find(":", line, start) >= 0 else None
     return label[1] if label else _heading_over(text, start)
 
 

@@ -19,11 +19,12 @@ import re2
 from tiered_eval.text.changes import CHANGE_SIGNS
 from tiered_eval.text.cues import STEMS
 from tiered_eval.text.dates import MONTHS
+from tiered_eval.text.frame_words import FRAME_SIGNS
 from tiered_eval.text.layout import LAYOUT_SIGNS
 from tiered_eval.text.numbers.words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
-__all__ = ["CHANGE", "CUE", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
+__all__ = ["CHANGE", "CUE", "FRAME", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
 
 Sign = str
 CUE: Sign = "cue"
@@ -36,13 +37,15 @@ PARTS: Sign = "parts"
 """An amount may be put together of two, "1 hour 30 minutes", or be a part of a unit, "an hour and a half"."""
 CHANGE: Sign = "change"
 """A value may be an old one, a replaced one, or one that is only wished for."""
+FRAME: Sign = "frame"
+"""A word stands there that may make a guess, a condition or another's words of what it frames."""
 _ALWAYS: Sign = "always"
 """Tells a text without signs from one that the automaton had no memory for."""
 
 
 @lru_cache(maxsize=1)
 def signs_in(text: str) -> frozenset[Sign]:
-    """What a text may hold: ``CUE``, ``SPEECH``, ``JOINED``, ``PARTS``, ``CHANGE``, and the names of units (``day``).
+    """What a text may hold: ``CUE``, ``SPEECH``, ``JOINED``, ``PARTS``, ``CHANGE``, ``FRAME``, and the names of units (``day``).
 
     The last answer is kept, for the next one who asks about the same text.
     """
@@ -113,6 +116,7 @@ def _patterns() -> dict[Sign, str]:
         SPEECH: rf'["“„«‘?？]| or |{LAYOUT_SIGNS}|\b(?i:sorry|wait|oops|scratch that|correction|i mean|make that)\b',
         JOINED: f"(?i:{_joined()})",
         PARTS: f"(?i:{_parts()})",
+        FRAME: FRAME_SIGNS,
         CHANGE: rf"(?i:\b(?:{_any_of(CHANGE_SIGNS)})\b)",
     }
     for name, spellings in spellings_by_unit().items():

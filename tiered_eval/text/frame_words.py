@@ -1,0 +1,94 @@
+"""The words by which a sentence holds a value without saying it: lists for :mod:`~tiered_eval.text.frames`.
+
+The one idea: closed lists that can be read and argued about, one a kind, laid out over lines; where each must stand is written
+below it, and decided in ``frames``. English only.
+
+:mod:`~tiered_eval.text.signs` looks for all of them at once.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "COMPARED",
+    "FRAME_SIGNS",
+    "GUESSED",
+    "RESTRICTED",
+    "RULED_OUT",
+    "SEASONAL",
+    "SUPPOSED",
+    "TAKEN_BACK",
+    "TOLD",
+    "joined",
+]
+
+
+def joined(*groups: str) -> str:
+    """One alternation out of lists that are laid out with spaces."""
+    return "".join("|".join(groups).split())
+
+
+SUPPOSED = r"""
+    suppos(?:e[ds]?|ing) | assum(?:e[ds]?|ing|ption) | imagin(?:e[ds]?|ing) | pretend\w* | picture\s+an?
+  | let(?:'s|\s+us)\s+say | say\s+you | hypothetical\w* | in\s+theory | ideally | in\s+an?\s+(?:perfect|ideal)\s+world
+  | in\s+(?:the|an?|this|that|his|her)\s+(?:\w+\s+)?(?:novel|story|film|movie|tale|legend|fiction|dream|simulation|scenario)
+  | placeholder | dummy | fictional | fictitious | made-up | looks?\s+like\s+this | in\s+the\s+(?:form|format)
+  | (?:for|as\s+an)\s+(?:example|instance) | e\.g\. | (?:were|had)\s+(?:we|you|they|it|he|she)
+  | if | unless | whether | as\s+soon\s+as | until | once
+"""
+GUESSED = r"""
+    guess\w* | thinks? | thought | believe[ds]? | expect(?:s|ed|ation)? | suspect(?:s|ed)? | hope[ds]? | fear(?:s|ed)? | reckon\w*
+  | presum\w+ | perhaps | maybe | possibl[ey] | probabl[ey] | likely | apparently | seem(?:s|ed|ingly)? | appear(?:s|ed)\s+to
+  | tentative\w* | provisional\w* | preliminary | uncertain | unsure | (?:not|n't)\s+sure | unclear | remains\s+to\s+be
+  | memory\s+serves | (?:to|of)\s+my\s+knowledge | as\s+far\s+as | might | suggest(?:s|ed) | rumou?r\w* | alleg\w+ | supposedly
+  | misconception | (?:please|let\s+me|to)\s+(?:check|verify|confirm|double-check) | make\s+sure | ensure
+  | (?:should|could|would|must|ought\s+to|needs?\s+to|has\s+to|have\s+to|ha[sd]\s+yet\s+to)\s+(?:be|have|get)
+  | estimate[ds]? | projected | forecast\w* | in\s+the\s+(?:region|neighbou?rhood|ballpark|order)\s+of
+  | (?:was|were|had)\s+(?:\w+\s+)?(?:scheduled|planned|supposed|meant|due|to)
+"""
+SPEAKERS = """(?:you | users? | customers? | clients? | colleagues? | callers? | friends? | neighbou?rs? | people | they | he | she
+  | someone | somebody | everyone | blogs? | forums? | posts? | adverts? | ads? | websites? | many | some | most | others | critics
+  | rivals? | competitors? | witness(?:es)? | lawyers?)"""
+TOLD = rf"""
+    {SPEAKERS}(?:\s+\w+){{0,2}}?\s+(?:says? | said | mention(?:s|ed)? | told | claim(?:s|ed)? | state[ds]? | quote[ds]? | insist(?:s|ed)?
+      | argue[ds]? | want(?:s|ed)? | wish(?:es|ed)? | call(?:s|ed)?\s+it | put\s+it\s+at | gives?)
+  | you\s+(?:asked | wrote | meant | refer\w* | are\s+looking) | (?:as|like)\s+you | so-called
+  | (?:per|in|from|with)\s+your\s+(?:message|e-?mail|question|note|request|claim|query) | in\s+(?:his|her|their)\s+(?:opinion|view)
+"""
+"""Anywhere before the value, in its clause."""
+COMPARED = r"""
+    than | versus | vs\.? | unlike | compared\s+(?:with|to) | in\s+contrast\s+to | as\s+opposed\s+to | against | beats?
+  | averages?\s+of | similar\s+to | akin\s+to | (?:duplicate|copy|clone|version|variant)\s+of
+  | as\s+(?:much|many|long|heavy|big|far|fast|high|cheap)\s+as | confus\w+\s+(?:\w+\s+)?(?:with|for)
+  | mist(?:ake|aken|ook)\s+(?:\w+\s+)?for | prior\s+to | beyond
+"""
+"""Up to three words before the value."""
+RULED_OUT = r"""
+    waiv\w+ | exclud\w+ | omit\w* | exempt\w*\s+from | (?:free|aside|apart|away)\s+(?:of|from)
+  | (?:out|short|devoid|instead|empty|bereft)\s+of | ban(?:s|ned)? | prohibit\w* | forbid\w* | forbade | cancel\w* | abolish\w*
+  | lacks? | lacking | lost | allergic\s+to | without\s+\w+ing | except(?:\s+for)? | save\s+for | minus | skip\w*
+  | (?:dead|outdated|obsolete|expired|deprecated|fake|counterfeit|old|wrong|mistyped|another|similar)\s+\w+
+  | vice | deputy | prime | acting | assistant | partly | partially | mostly | largely | almost | nearly | half | semi
+  | sometimes | occasionally | usually | rarely | somewhat
+"""
+"""Right before the value, or before its article."""
+TAKEN_BACK = r"""
+    costs?\s+extra | (?:is|are|comes?|was|were)\s+(?:\w+\s+)?(?:extra | optional | dead | outdated | obsolete | deprecated | void | expired
+      | out\s+of\s+date | an?\s+(?:\w+\s+)?(?:myth|misconception|mistake|rumou?r|typo|joke|guess|lie))
+  | (?:sold|billed|available|charged)\s+separately | redirects?\s+to | belongs?\s+to\s+(?:an?other|someone|somebody|a\s+different)
+  | says?\s+nothing | (?:is|are|was)\s+silent | give\s+or\s+take | or\s+(?:so|thereabouts) | at\s+the\s+(?:earliest|latest)
+  | below\s+zero | has\s+been\s+suggested | i\s+(?:think|guess|believe|suppose) | if\s+memory | as\s+far\s+as | they\s+say
+"""
+"""Not far behind the value."""
+RESTRICTED = r"""
+    only | exclusively | solely | if | unless | except\w* | excluding | (?:apart|aside)\s+from | save\s+for | other\s+than | provided
+  | (?:as|so)\s+long\s+as | subject\s+to | on\s+condition | in\s+case | (?:by|on|upon)\s+(?:appointment|request) | when | whenever
+  | but\s+(?:not|only) | while\s+(?:stocks|supplies)
+"""
+"""Behind the value, in its sentence; of an identifier it restricts nothing."""
+SEASONAL = r"""
+    (?:on|at|in|during)\s+(?:the\s+)?(?:weekends? | weekdays | nights? | \w+days | holidays | winter | summer | spring | autumn | mornings
+      | evenings | mice | rats | vitro)
+"""
+"""Behind a statement or a participle: not always, or not everywhere."""
+FRAME_SIGNS = rf"(?i:\b(?:{joined(SUPPOSED, GUESSED, TOLD, COMPARED, RULED_OUT, TAKEN_BACK, RESTRICTED, SEASONAL)}|off|discount|ish)\b)"
+"""For RE2: a text without any of these frames nothing."""
