@@ -287,6 +287,8 @@ async def main():
         world=World(open_provider=lambda prefix: Vendor()),
     ) as gateway:
         ledger = await gateway.ledger()
+        if "at" in options:
+            ledger._now = lambda: options["at"]
         ledger._writer.wait_for(lambda connection: connection.set_trace_callback(watch))
         settle = ledger.settle
 
@@ -491,6 +493,7 @@ def test_processes_with_runs_of_their_own_share_the_cap_of_the_day(shop: Shop, c
     processes = [
         shop.start(
             run=f"run-{number}",
+            at="2026-11-30T12:00:00.000+00:00",  # a midnight on the way would open the next day's cap
             caps=caps,
             questions=list(range(number * 100, number * 100 + 24)),
             **({"die_at": "sent", "die_after": 5} if number == 0 else {}),
