@@ -14,6 +14,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
 from tiered_eval.text.accents import composed
+from tiered_eval.text.frames import doubt_of_frame
 from tiered_eval.text.labels import LabelAt, find_labels, is_answer_at, label_of
 from tiered_eval.text.polarity import doubt_at, kept_cues
 
@@ -70,12 +71,28 @@ def _named(given: Given, labels: Sequence[str], *, is_cased: bool) -> tuple[list
     for place, _ in zip(
         find_labels(given.text, labels, is_cased=is_cased), range(_MOST_PLACES), strict=False
     ):
-        doubt = doubt_at(given.text, place.start, place.end, cues)
+        doubt = doubt_at(given.text, place.start, place.end, cues) or _doubt_around(given.text, place)
         if doubt is None or doubt == "quoted":
             said.append(place)
         elif doubt != "denied":
             doubtful.append(place)
     return said, doubtful
+
+
+def _doubt_around(text: str, place: LabelAt) -> str | None:
+    """ "It reads like spam, although ...": the label is what it looks like, or the sentence turns away from it."""
+    if is_answer_at(text, place.start):
+        return None
+    if _LOOKS.search(text, max(0, place.start - _NEAR), place.start) or _TURNS.match(text, place.end):
+        return "only what it looks like"
+    return doubt_of_frame(text, place.start, place.end, "statement")
+
+
+_NEAR = 60
+_LOOKS = re.compile(
+    r"\b(?:looks?|reads?|sounds?|feels?|seems?)\s+(?:\w+\s+)?(?:like|as)\b[^.!?\n]*$", re.IGNORECASE
+)
+_TURNS = re.compile(r"[^.!?\n]{0,60}[,;:–—]\s*(?:yet|although|though|but|however|while)\b", re.IGNORECASE)
 
 
 def _chosen(said: Sequence[LabelAt], text: str) -> LabelAt | None:

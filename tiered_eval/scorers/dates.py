@@ -13,7 +13,9 @@ from typing import Any
 from tiered_eval.records import Outcome, Tier
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
 from tiered_eval.text.dates import MONTHS, Day
+from tiered_eval.text.frames import doubt_of_frame
 from tiered_eval.text.numbers import Reading, parse_claim, parse_numbers
+from tiered_eval.text.numbers.guards import doubt_of_day
 from tiered_eval.text.polarity import doubt_at
 
 __all__ = ["DateValue"]
@@ -45,7 +47,7 @@ class DateValue(SelectingScorer):
             if reason is None:
                 continue
             evidence = evidence_of(given.text, reading.start, reading.end)
-            doubt = reason or reading.doubt or doubt_at(given.text, reading.start, reading.end)
+            doubt = reason or reading.doubt or _doubt_of_place(given.text, reading)
             if not doubt:
                 return Outcome("pass", "the day", 1.0, evidence)
             unsure = unsure or Outcome("unsure", doubt, None, evidence)
@@ -55,6 +57,16 @@ class DateValue(SelectingScorer):
         if unsure is None and (hint := _worded(given.text, wanted, numbers)):
             unsure = Outcome("unsure", "may be the day in words", None, evidence_of(given.text, *hint))
         return unsure or Outcome("fail", "another date" if readings else "there is no date", 0.0)
+
+
+def _doubt_of_place(text: str, reading: Reading) -> str | None:
+    """Why the day that stands there may not be the one that is meant: denied, a bound, another's words."""
+    start, end = reading.start, reading.end
+    return (
+        doubt_at(text, start, end)
+        or doubt_of_day(text, start, end)
+        or doubt_of_frame(text, start, end, "number")
+    )
 
 
 _FIGURES = re.compile(r"(?<![\w./-])(\d{1,2})(?:[./-](\d{1,2})|st|nd|rd|th)\b(?![./-]?\w)")

@@ -21,6 +21,7 @@ from tiered_eval.text.edges import Edges, edges_at
 from tiered_eval.text.formats import HAS_FORMATS, spread
 from tiered_eval.text.frames import Found, doubt_of_frame, kind_of
 from tiered_eval.text.guards import objection_around
+from tiered_eval.text.inflections import other_form
 from tiered_eval.text.lookalikes import looks_like
 from tiered_eval.text.normalise import Normalised, fold, normalise, normalise_cased
 from tiered_eval.text.polarity import doubt_at, kept_cues
@@ -62,9 +63,17 @@ class Exact:
                 return _check_whole(needle, folded)
             if not options.get("bounded", True):
                 return _check_included(needle, folded)
-        return _check_bounded(
-            needle, folded, subject, is_scan=bool(options) and bool(options.get("scanned", False))
-        )
+        is_scan = bool(options) and bool(options.get("scanned", False))
+        outcome = _check_bounded(needle, folded, subject, is_scan=is_scan)
+        if outcome.state == "fail" and (
+            form := other_form(needle, folded.text, is_trap=_is_trap(expectation))
+        ):
+            return Outcome("unsure", f"not in this form, but as {form!r}")
+        return outcome
+
+
+def _is_trap(expectation: Expectation) -> bool:
+    return expectation.kind == "must-not-contain"
 
 
 def _check_whole(needle: str, folded: Normalised) -> Outcome:
@@ -123,7 +132,9 @@ def _formatted(needle: str, folded: Normalised, subject: Subject, *, is_scan: bo
         edges = edges_at(folded, start, end)
         if edges.state == "open":
             continue
-        if found[0].count("'") > needle.count("'"):  # a code mark, or a quote by which something else is meant
+        if found[0].count("'") > needle.count(
+            "'"
+        ):  # a code mark, or a quote by which something else is meant
             outcome = Outcome("unsure", f"found, but with marks in it: {found[0]!r}")
         else:
             outcome = _judged(folded, start, end, subject, edges, is_scan=is_scan)

@@ -8,6 +8,7 @@ several JSON values stand in the response and they disagree, nobody can tell whi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, graded
 from tiered_eval.text.accents import is_same_text
-from tiered_eval.text.json_in_text import FoundJson, find_json
+from tiered_eval.text.json_in_text import FoundJson, doubt_before_json, find_json
 from tiered_eval.text.json_values import Closeness, as_number, is_list, is_same, leaves
 from tiered_eval.text.paths import find_at, parse_path
 from tiered_eval.text.plain_answers import plain_answer
@@ -48,7 +49,10 @@ class JsonMatch(SelectingScorer):
         outcomes = [rules.outcome(one.value, expected, (one, given.text)) for one in found]
         if len({outcome.state for outcome in outcomes}) > 1:
             return Outcome("unsure", f"{len(found)} JSON values, and they disagree")
-        return max(outcomes, key=lambda outcome: outcome.score or 0.0)
+        best = max(outcomes, key=lambda outcome: outcome.score or 0.0)
+        if best.state == "pass" and (doubt := doubt_before_json(given.text, found[0].start)):
+            return replace(best, state="unsure", reason=f"{best.reason}, but {doubt}")
+        return best
 
 
 class _Rules:

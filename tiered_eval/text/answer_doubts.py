@@ -36,7 +36,7 @@ _BEFORE = 60
 _BEFORE_NAME = 100
 """The same for "the previous ...", behind which titles stand before the name."""
 _NOT_QUITE = re.compile(
-    r"\b(might|could|possibly|perhaps|maybe|probably|used\s+to\s+be|until|think|thinks|believe|assume|near"
+    r"\b(might|could|possibly|perhaps|maybe|probably|used\s+to\s+be|until|think|thinks|believe|assume|near|some\s+would|guess|confuse\w*"
     r"|(?:north|south|east|west)\s+of)\b",
     re.IGNORECASE,
 )

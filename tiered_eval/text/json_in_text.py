@@ -12,7 +12,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-__all__ = ["FoundJson", "find_json", "parse_json_text"]
+__all__ = ["FoundJson", "doubt_before_json", "find_json", "parse_json_text"]
 
 MOST_VALUES = 16
 MOST_OPENINGS = 64
@@ -130,3 +130,18 @@ def _is_worth_it(found: FoundJson, text: str) -> bool:
         return bool(found.value) or len(text.strip()) == found.end - found.start
     is_note = len(found.value) == 1 and isinstance(found.value[0], int)
     return bool(found.value) and not is_note
+
+
+_UNMEANT = re.compile(
+    r"\b(?:wrong|incorrect|invalid|bad|not|never|avoid|example|sample|template|schema|shape|format|placeholder|dummy|would|might|could|suppose|if"
+    r"|previous|old|instead\s+of|draft|guess)\b[^.!?\n]*$",
+    re.IGNORECASE,
+)
+_LEAD = 120
+
+
+def doubt_before_json(text: str, start: int) -> str | None:
+    """Why the words right before a JSON value may not give it as what is asked for: "Wrong: {...}", "the schema would be"."""
+    lead = text[max(0, start - _LEAD) : start].rstrip("`json \t\n")
+    found = _UNMEANT.search(lead.rpartition("\n")[2])
+    return f'it stands behind "{found[0].strip()}"' if found else None

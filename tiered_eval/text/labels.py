@@ -15,7 +15,7 @@ __all__ = ["LabelAt", "find_labels", "is_answer_at", "label_of"]
 
 _ANNOUNCED = re.compile(
     r"(?:\b(?:answer|choice|option|label|class|classification|category|verdict|prediction|result|output|select(?:ed)?"
-    r"|choose|chose|pick(?:ed)?|rating|score|grade|level|sentiment|intent|topic|type|priority|severity)\b(?:\s+(?:is|was|are|would\s+be|option|letter|choice|label|category|class))*|\\boxed"
+    r"|choose|chose|pick(?:ed)?|rating|score|grade|level|correction|sentiment|intent|topic|type|priority|severity)\b(?:\s+(?:is|was|are|would\s+be|option|letter|choice|label|category|class))*|\\boxed"
     r"|\#\#\#\#)[\s:=(\[{*_`\"'“‘>-]*$",
     re.IGNORECASE,
 )

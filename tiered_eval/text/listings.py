@@ -51,15 +51,25 @@ def read_listing(text: str, known: Sequence[str]) -> Listing:
 def _from_bullets(bullets: Sequence[str], known: Sequence[str]) -> Listing:
     places = {plain_answer(item): index for index, item in reversed(list(enumerate(known)))}
     found: list[int] = []
+    doubtful: list[int] = []
     extra: list[str] = []
     for bullet in bullets:
         forms = (plain_answer(bullet), plain_answer(_EXPLAINED.split(bullet, maxsplit=1)[0]))
         index = next((places[form] for form in forms if form in places), None)
         if index is None:
             extra.append(forms[1] or forms[0])
+        elif _REMARKED.search(bullet):
+            doubtful.append(index)
         elif index not in found:
             found.append(index)
-    return Listing(tuple(found), tuple(dict.fromkeys(extra)), ())
+    return Listing(tuple(found), tuple(dict.fromkeys(extra)), tuple(doubtful))
+
+
+_REMARKED = re.compile(
+    r"[-–—(:,;].*\b(?:closed|instead|not|no\s+longer|n't|excluded|except|cancell?ed|removed|unavailable|optional|maybe|unsure|tbd|tbc|wrong|replaced|skip\w*|see)\b",
+    re.IGNORECASE,
+)
+"""A remark behind an item that may take it off the list: "Oslo (closed)"."""
 
 
 def _from_prose(text: str, known: Sequence[str]) -> Listing:

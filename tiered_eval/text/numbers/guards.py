@@ -18,7 +18,7 @@ from tiered_eval.text.numbers.readings import Reading
 from tiered_eval.text.signs import CHANGE, PARTS, signs_in
 from tiered_eval.text.units import find_unit
 
-__all__ = ["doubt_around"]
+__all__ = ["doubt_around", "doubt_of_day"]
 
 _LOOK = 32
 """Characters on either side; what changes an amount stands close to it."""
@@ -105,8 +105,8 @@ def doubt_around(text: str, found: Reading, claim: Claim, *, is_answer: bool) ->
     """
     before, after = text[max(0, found.start - _LOOK) : found.start], text[found.end : found.end + _LOOK]
     if found.kind in ("date", "time") or _is_year(found):
-        if _BOUND_BEFORE.search(before) and not _INCLUSIVE.search(before):
-            return "only before, after or about then"
+        if doubt := doubt_of_day(text, found.start, found.end):
+            return doubt
         if _ERA_AFTER.match(after):
             return "before the common era"
     if found.kind == "date":
@@ -121,6 +121,31 @@ def doubt_around(text: str, found: Reading, claim: Claim, *, is_answer: bool) ->
     if CHANGE in signs and is_amount and (doubt := doubt_of_change(text, found.start, found.end)):
         return doubt
     return None if is_answer else _doubt_of_kind(claim, found, before, after, has_unit=has_unit)
+
+
+def doubt_of_day(text: str, start: int, end: int) -> str | None:
+    """Why a day, a year or a time at ``text[start:end]`` may only bound or date something else; None where it is meant."""
+    before = text[max(0, start - _LOOK) : start]
+    if _BOUND_BEFORE.search(before) and not _INCLUSIVE.search(before):
+        return "only before, after or about then"
+    if _NOT_BEFORE.search(before) or _WEEK_OF.search(before):
+        return "only the start of a time, or a time around it"
+    is_moved = _MOVED_FROM.search(text, max(0, start - _LOOK * 2), start) is not None
+    return "the old day of a change" if is_moved else None
+
+
+_NOT_BEFORE = re.compile(
+    r"\b(?:not|no|never)\s+(?:\w+\s+)?(?:before|until|earlier\s+than|sooner\s+than)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+_WEEK_OF = re.compile(
+    r"\b(?:week|month|days?|time|weekend|run-up|eve)\s+(?:of|around|following|before|after|to)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+_MOVED_FROM = re.compile(
+    r"\b(?:moved|shifted|postponed|delayed|changed|brought\s+forward|rescheduled|extended|put\s+off)\b[^.;!?\n]{0,24}\bfrom\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
 
 
 def _doubt_of_kind(claim: Claim, found: Reading, before: str, after: str, *, has_unit: bool) -> str | None:
