@@ -385,10 +385,12 @@ async def test_cancelled_batch_keeps_what_has_run(vendor: str):
         server.pass_time(60)
         state = await provider.cancel(handle)
         results = await read(provider, handle, found)
+        by_ids_alone = [result async for result in provider.results(handle, dict.fromkeys(by_id(found)))]
         billed = sum(call.charged_pico > 0 for call in server.log)
 
     assert state.has_ended
     assert sorted(result.outcome for result in results) == ["cancelled"] * 2 + ["succeeded"] * 2
+    assert [result.outcome for result in by_ids_alone] == [result.outcome for result in results]
     assert billed == 2
 
 

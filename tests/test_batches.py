@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateways import AT, PRICES, SMALL, books, opened, read
+from gateways import AT, LARGE, PRICES, SMALL, books, opened, read
 from test_packing import CLAIMS, RESPONSE, judge, question, questions_in, sizes, verdicts
 
 from tiered_eval.calls import Gateway
@@ -242,8 +242,6 @@ async def test_a_prefix_without_batches_is_asked_one_by_one(tmp_path: Path):
 
 FATES: list[tuple[ItemFate, bool]] = [
     ("errored", False),
-    ("cancelled", False),
-    ("expired", False),
     ("maybe", True),
     ("unmentioned", True),
     ("unreadable", False),
@@ -267,6 +265,72 @@ async def test_an_item_without_an_answer_is_asked_alone(tmp_path: Path, fate: It
     assert answers(got) == ["met"] * 5
     assert len(vendor.single.asked) == 1
     assert (books(tmp_path).unknown > 0) == is_unknown
+    check_books(tmp_path, vendor)
+
+
+LEFT: list[tuple[ItemFate, str, str]] = [
+    ("expired", "DeadlineReached", "expired at the vendor"),
+    ("cancelled", "Interrupted", "was cancelled at the vendor"),
+]
+
+
+@pytest.mark.parametrize(("fate", "leaves", "why"), LEFT, ids=[fate for fate, *_ in LEFT])
+async def test_an_item_that_never_ran_is_not_asked_alone(
+    tmp_path: Path, fate: ItemFate, leaves: str, why: str
+):
+    """Expired and cancelled items are left over, at no cost and without a call at the full price; the next run asks again."""
+    fates: dict[str, ItemFate] = {">question 0</": fate, ">question 3</": fate}
+    vendor = Vendor(fate=lambda item: fates.get(item.request.user[1], "succeeded"))
+    async with vendor.gateway(tmp_path) as gateway:
+        got = await ask_all(gateway)
+        warnings = gateway.statistics().warnings
+    fates.clear()
+    async with vendor.gateway(tmp_path, run="next") as gateway:
+        again = await ask_all(gateway)
+
+    assert answers(got) == [leaves, "met", "met", leaves, "met"]
+    assert "the same command asks again" in str(got[0])
+    assert any(f"2 calls to {SMALL}" in warning and why in warning for warning in warnings)
+    assert (vendor.batches.sizes, vendor.single.asked) == ([5, 2], [])
+    assert answers(again) == ["met"] * 5
+    assert books(tmp_path) == Totals(settled=vendor.bill)
+
+
+async def test_the_next_model_is_not_asked_for_what_never_ran(tmp_path: Path):
+    """A batch whose time is up says nothing against its model, and the stand-in's price is another one."""
+    vendor = Vendor(fate=lambda item: "expired")
+    async with vendor.gateway(tmp_path) as gateway:
+        with pytest.raises(DeadlineReached):
+            await gateway.complete(make_request(), read, models=[SMALL, LARGE])
+
+    assert (vendor.batches.sizes, vendor.single.asked) == ([1], [])
+
+
+async def test_no_question_of_a_pack_that_expired_is_asked_alone(tmp_path: Path):
+    """A pack that never ran is left over as a whole."""
+    vendor = Vendor(fate=lambda item: "expired")
+    parse = judgement_parser(response=RESPONSE)
+    async with vendor.gateway(tmp_path, pack="auto") as gateway:
+        got = await asyncio.gather(
+            *(gateway.complete(question(claim), parse, models=[SMALL]) for claim in CLAIMS[:3]),
+            return_exceptions=True,
+        )
+
+    assert answers(got) == ["DeadlineReached"] * 3
+    assert vendor.single.asked == []
+    assert books(tmp_path) == Totals()
+
+
+@pytest.mark.parametrize("fate", ["expired", "cancelled"])
+async def test_what_was_left_behind_and_never_ran_is_asked_again(tmp_path: Path, fate: ItemFate):
+    """The next run finds that an earlier run's batch brought nothing: that is the time to ask again."""
+    vendor = Vendor(fate=lambda item: fate if len(vendor.batches.sizes) == 1 else "succeeded")
+    await leave_behind(tmp_path, vendor, ask_all)
+    async with vendor.gateway(tmp_path, run="next") as gateway:
+        got = await ask_all(gateway)
+
+    assert answers(got) == ["met"] * 5
+    assert (vendor.batches.sizes, vendor.single.asked) == ([5, 5], [])
     check_books(tmp_path, vendor)
 
 

@@ -103,7 +103,7 @@ async def main():
         report = await evaluate(cases, config, services=services)
     finally:
         await services.aclose()
-    print(json.dumps({"passed": report.counts.passed, "errors": report.failures, "warnings": report.warnings}))
+    print(json.dumps({"passed": report.counts.passed, "errors": report.failures, "left": report.leftovers}))
 
 asyncio.run(main())
 '''
@@ -215,13 +215,14 @@ ITEMS = dict.fromkeys("500 expired cancelled missing twice conflict wrong-nonce 
 
 @pytest.mark.parametrize("vendor", ["openai", pytest.param("anthropic", marks=SLOW)])
 async def test_faults_of_items_never_become_verdicts(tmp_path: Path, vendor: str):
-    """Errored, expired, unreadable, refused items: a pass or a named error, the bill inside the books, the cap kept."""
+    """Errored, expired, unreadable, refused items: a pass, a named error or left over, the bill inside the books, the cap kept."""
     settings = LoopbackSettings(batch_delay_s=0.05, api_key=KEYS[vendor], item_fault_rates=ITEMS, seed=5)
     async with serve_loopback(settings) as server:
         report = await run(tmp_path, server, vendor, pack="auto", cases=12, cap_usd="0.05")
 
     assert report is not None
-    assert report["passed"] + sum(report["errors"].values()) == 12 * EACH
+    assert report["passed"] + sum(report["errors"].values()) + sum(report["left"].values()) == 12 * EACH
+    assert set(report["left"]) <= {"deadline", "interrupted"}
     assert set(report["errors"]) <= {"ModelRefused", "UnreadableReply", "ProviderRefused"}
     with Ledger.open(tmp_path) as ledger:
         totals = ledger.totals()

@@ -125,7 +125,8 @@ class JudgeMissing(ConfigError):
 
 
 class Interrupted(TieredEvalError):
-    """Dropped because the run was told to end: work of this machine, or a call that had not left. Nothing was paid for it."""
+    """Dropped because the run, or a batch at its vendor, was told to end: work of this machine, or a call that nobody had worked
+    on. Nothing was paid for it."""
 
 
 class CutShort(TieredEvalError):
@@ -206,7 +207,7 @@ def _plain(amount: Decimal) -> str:
 
 
 class DeadlineReached(TieredEvalError):
-    """Stopped by design: the time allowed for the run is used up."""
+    """Stopped by design: the time allowed for the run, or by a vendor for a batch, is used up."""
 
 
 class RecordingMissing(TieredEvalError):

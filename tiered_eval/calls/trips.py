@@ -5,7 +5,8 @@ disk before the batch is submitted; what the vendor finds it by is on disk befor
 moment leaves a batch that can be found, or one that surely was never made.
 
 Each call ends in the books by what the vendor says of it alone: settled at the price of a batch, charged, released or lost.
-Whoever waits for one that brought no answer is sent to ask it alone.
+Whoever waits for one that failed is sent to ask it alone. One that never ran (its batch expired, or somebody cancelled it) is
+left over: it is not for us to buy at the full price what was asked for at half of it, and the next run asks again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
@@ -21,10 +23,10 @@ from typing import TypeAlias
 from tiered_eval.calls.booking import Booking
 from tiered_eval.calls.job import Bought, Job
 from tiered_eval.calls.tally import CallTally
-from tiered_eval.errors import ModelRefused, ProviderError, TieredEvalError
+from tiered_eval.errors import DeadlineReached, Interrupted, ModelRefused, ProviderError, TieredEvalError
 from tiered_eval.ledger import Kept, Ledger
 from tiered_eval.providers.base import BatchProvider
-from tiered_eval.records import BatchHandle, BatchItem, BatchResult, ModelReply
+from tiered_eval.records import BatchHandle, BatchItem, BatchOutcome, BatchResult, ModelReply
 
 __all__ = ["Passenger", "Seat", "Trip"]
 
@@ -38,6 +40,12 @@ SUBMISSIONS = 3
 """Tries to hand over a batch that the vendor surely did not take."""
 SETTLED_TOGETHER = 256
 """Results that share a wait for the disk."""
+
+_NEVER_RAN: Mapping[BatchOutcome, tuple[type[TieredEvalError], str]] = {
+    "expired": (DeadlineReached, "its batch expired at the vendor before it was worked on"),
+    "cancelled": (Interrupted, "its batch was cancelled at the vendor before it was worked on"),
+}
+"""What leaves a call over, and why."""
 
 Arrival: TypeAlias = "Bought[ModelReply] | Kept | None"
 """What a call in a batch came to; None: nothing, so that it is to be asked alone."""
@@ -99,6 +107,8 @@ class Trip:
     warnings: list[str] = field(default_factory=list)
     stranded: ProviderError | None = None
     """Why it can be looked after no more in this process, though the vendor has it."""
+    never_ran: Counter[BatchOutcome] = field(default_factory=Counter)
+    """Calls that somebody waited for, and that are left over."""
 
     async def run(self) -> None:
         """See it through. When this is cancelled, the batch stays in the ledger for the next process."""
@@ -202,7 +212,8 @@ class Trip:
     async def _fetch(self, handle: BatchHandle) -> None:
         """Book each result that comes, in any order. What was booked before an error stays booked."""
         written: list[tuple[Awaitable[None], Seat, Arrival]] = []
-        items = self._items() if self.is_new else None
+        # Of a batch that another process submitted only the ids are known: enough to learn what became of each.
+        items = self._items() if self.is_new else dict.fromkeys(self.seats)
         try:
             async for result in self.provider.results(handle, items):
                 seat = self.seats.pop(result.custom_id, None)
@@ -233,12 +244,27 @@ class Trip:
             booking.lose(type(error).__name__)
         else:
             booking.release()  # the vendor says that it failed, was cancelled or expired: not billed
-        _turn_away(seat, error)
+        if result.outcome in _NEVER_RAN:
+            self._leave_over(seat, result.outcome)
+        else:
+            _turn_away(seat, error)
+
+    def _leave_over(self, seat: Seat, outcome: BatchOutcome) -> None:
+        """Tell who waits that it was not worked on. Where nobody does, the next who asks has it made."""
+        if seat.passenger is None:
+            return
+        kind, why = _NEVER_RAN[outcome]
+        self.never_ran[outcome] += 1
+        seat.passenger.fail(kind(f"{why}; the same command asks again"))
 
     async def _end(self, book: Callable[[Seat], None], error: TieredEvalError | None = None) -> None:
         """Book what is left, forget the batch, and send those who still wait to ask alone (or fail them)."""
         for seat in self.seats.values():
             book(seat)
+        for outcome, count in self.never_ran.items():
+            _, why = _NEVER_RAN[outcome]
+            self._note(f"{count} calls to {self.model} were not made: {why.replace('its', 'their')}")
+        self.never_ran.clear()
         await self.ledger.close_batch(self.name, why="its batch ended")
         for seat in self.seats.values():
             if seat.passenger is not None:
@@ -259,7 +285,9 @@ class Trip:
         return items
 
     def _warn(self, what: str) -> None:
-        warning = f"a batch of {len(self.seats)} calls to {self.model} {what}"
+        self._note(f"a batch of {len(self.seats)} calls to {self.model} {what}")
+
+    def _note(self, warning: str) -> None:
         self.warnings.append(warning)
         log.warning(warning)
 

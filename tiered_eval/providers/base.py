@@ -148,7 +148,7 @@ class BatchProvider(Protocol):
     def results(
         self,
         handle: BatchHandle,
-        items: Mapping[str, BatchItem] | None = None,
+        items: Mapping[str, BatchItem | None] | None = None,
         *,
         timeout_s: float = BATCH_REQUEST_S,
     ) -> AsyncIterator[BatchResult]:
@@ -159,8 +159,9 @@ class BatchProvider(Protocol):
 
         Args:
             items: by id. Their replies carry their nonces, and those without token counts are bounded by them; an
-                item that the vendor does not mention gets a result as well. Without them a reply's nonce is
-                empty, and one without counts is an error that may have been billed.
+                item that the vendor does not mention gets a result as well, also where nothing but its id is known
+                (None). Without the item a reply's nonce is empty, and one without counts is an error that may have
+                been billed.
             timeout_s: of the vendor's time, not of the reader's.
 
         Raises:

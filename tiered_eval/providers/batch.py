@@ -122,7 +122,7 @@ class Batches(SdkProvider, ABC):
     async def results(
         self,
         handle: BatchHandle,
-        items: Mapping[str, BatchItem] | None = None,
+        items: Mapping[str, BatchItem | None] | None = None,
         *,
         timeout_s: float = BATCH_REQUEST_S,
     ) -> AsyncIterator[BatchResult]:

@@ -272,7 +272,15 @@ def _unfinished_steps(report: Report) -> Iterator[str]:
             "what is already judged is not paid for twice."
         )
     elif report.stopped == "deadline":
-        yield "The time was used up: raise --max-time and run the same command again; it goes on where it stopped."
+        yield (
+            "The time was used up: run the same command again, with a higher --max-time where that was the end of it "
+            "and not a vendor's day for a batch; it goes on where it stopped."
+        )
+    elif left := report.leftovers.get("interrupted"):
+        yield (
+            f"{plural(left, 'expectation')} travelled in a batch that was cancelled at the vendor: "
+            "the same command asks again."
+        )
 
 
 def _error_step(report: Report) -> str:

@@ -48,10 +48,13 @@ def exit_code(
 
 
 def why_stopped(stop: StopReason | None, tally: Tally) -> Stopped | None:
-    """The reason that left something over; a deadline that nothing fell behind stopped nothing."""
+    """The reason that left something over; a deadline that nothing fell behind stopped nothing.
+
+    Calls of a batch that somebody cancelled at the vendor are interrupted, and the run is not.
+    """
     if stop is not None and tally.leftovers[stop]:
         return stop
-    reasons: tuple[Stopped, ...] = ("interrupted", "deadline", "budget")
+    reasons: tuple[Stopped, ...] = ("deadline", "budget")
     return next((reason for reason in reasons if tally.leftovers[reason]), None)
 
 

@@ -142,7 +142,7 @@ class ScriptedBatches:
     async def results(
         self,
         handle: BatchHandle,
-        items: Mapping[str, BatchItem] | None = None,
+        items: Mapping[str, BatchItem | None] | None = None,
         *,
         timeout_s: float = 600.0,
     ) -> AsyncIterator[BatchResult]:
@@ -153,7 +153,9 @@ class ScriptedBatches:
         for place, custom_id in enumerate(ids):
             if place == breaks_at:
                 raise ProviderUnavailable("the results broke off", model=handle.model, billed="no")
-            result = self._result(batch, batch.items[custom_id], knows_nonce=items is not None)
+            result = self._result(
+                batch, batch.items[custom_id], knows_nonce=(items or {}).get(custom_id) is not None
+            )
             if result is not None:
                 yield result
                 yield result  # a vendor may repeat itself, and is booked once
