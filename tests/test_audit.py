@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+from math import log, prod
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,6 @@ from past_audits import record_audits
 
 from tiered_eval.calibration.audit import (
     ALARM_CAPITAL,
-    ALARM_DETECTOR,
     AuditDraw,
     AuditState,
     audit_line,
@@ -51,15 +51,18 @@ def audits_until_alarm(rate: float, seed: int, *, quiet: int = 0) -> int:
     return 2000
 
 
-def test_capital_is_the_mean_of_the_likelihood_ratios():
-    """The capital agrees with a direct product over the audits."""
-    state = update(begin_audit("c", 0.1), [True, False, True])
+def test_capital_is_the_sum_over_all_beginnings():
+    """The capital agrees with a direct sum: half of the stake from the first audit on, a little from each later one on, the rest unspent."""
+    audits = [True, False, True]
 
-    ratios = []
+    capital = update(begin_audit("c", 0.1), audits).capital
+
+    left = [1.0, *(0.5 * (100 / (100 + n)) ** 0.5 for n in (1, 2, 3))]
+    won = []
     for multiple in (1.4, 1.8, 2.4, 3.2, 4.4, 6.0):
-        rate = 0.1 * multiple
-        ratios.append((rate / 0.1) ** 2 * (1 - rate) / 0.9)
-    assert state.capital == pytest.approx(sum(ratios) / 6)
+        ratios = [multiple if differs else (1 - 0.1 * multiple) / 0.9 for differs in audits]
+        won.append(sum((left[at] - left[at + 1]) * prod(ratios[at:]) for at in range(3)))
+    assert capital == pytest.approx(left[3] + sum(won) / 6)
 
 
 def test_capital_is_a_fair_game_at_the_allowed_rate():
@@ -73,22 +76,18 @@ def test_capital_is_a_fair_game_at_the_allowed_rate():
 
 
 def test_a_certificate_that_holds_rarely_alarms():
-    """Of 2,000 streams at exactly the allowed rate the capital raises the alarm in at most 5 %."""
-    fired = sum(stream(BASE, 300, seed).worst_capital >= ALARM_CAPITAL for seed in range(2000))
+    """Of 2,000 streams at exactly the allowed rate at most 5 % raise the alarm."""
+    fired = sum(stream(BASE, 300, seed).is_stale for seed in range(2000))
 
     assert fired / 2000 <= 0.05
 
 
-def test_the_detector_of_late_changes_is_rarely_false():
-    """It begins anew for ever, so it is bounded by its mean: 2,000 audits or more at exactly the allowed rate."""
-    lengths = []
-    for seed in range(60):
-        rng, state = random.Random(seed), begin_audit("c", BASE)
-        while state.worst_detector < ALARM_DETECTOR:
-            state = update(state, (rng.random() < BASE for _ in range(100)))
-        lengths.append(state.audits)
+@pytest.mark.slow
+def test_a_certificate_that_holds_rarely_alarms_however_long_it_is_watched():
+    """Of 2,000 streams of 3,000 audits at exactly the allowed rate at most 5 % raise the alarm as well."""
+    fired = sum(stream(BASE, 3000, seed).is_stale for seed in range(2000))
 
-    assert mean(lengths) >= 2000
+    assert fired / 2000 <= 0.05
 
 
 @pytest.mark.parametrize(("factor", "limit"), [(2, 250), (4, 60)])
@@ -97,9 +96,12 @@ def test_a_rate_that_rose_is_found(factor: int, limit: int):
     assert median(audits_until_alarm(BASE * factor, seed) for seed in range(41)) <= limit
 
 
-def test_a_late_change_is_found_although_the_capital_was_lost():
-    """After a thousand quiet audits a quadrupled rate is still found soon."""
-    assert median(audits_until_alarm(4 * BASE, seed, quiet=1000) for seed in range(15)) <= 150
+@pytest.mark.parametrize(("factor", "limit"), [(2, 450), (4, 100)])
+def test_a_late_change_is_found_although_the_first_stake_was_lost(factor: int, limit: int):
+    """After a thousand quiet audits doubled and quadrupled rates are still found soon, at the median."""
+    found = (audits_until_alarm(factor * BASE, seed, quiet=1000) for seed in range(21))
+
+    assert median(found) <= limit
 
 
 def test_the_alarm_stays():
@@ -217,6 +219,77 @@ def test_a_certificate_without_a_spread_is_not_compared():
 def test_a_spread_adds_up(probabilities: list[float]):
     """Every probability falls into one step, the ends included."""
     assert sum(spread(probabilities)) == pytest.approx(1.0)
+
+
+def test_each_audit_is_held_against_its_own_promise():
+    """Five of 100 are no surprise where 10 % may differ, and one where 1 % may, whatever other kinds are allowed."""
+    weak, strict = 0.10, 0.01
+    differing = [at % 20 == 0 for at in range(100)]
+
+    loose = update(begin_audit("c", weak), differing, [weak] * 100)
+    tight = update(begin_audit("c", weak), differing, [strict] * 100)
+    mixed = update(begin_audit("c", weak), [False, False], [weak, strict])
+
+    assert loose.worst_capital < ALARM_CAPITAL <= tight.worst_capital
+    assert loose.capital < 1
+    assert loose == update(begin_audit("c", weak), differing)
+    assert mixed.allowed == pytest.approx((weak + strict) / 2)
+
+
+def test_promises_that_hold_rarely_alarm():
+    """Two kinds with promises of their own, both just kept: at most 5 % of histories reach the alarm, with room for chance."""
+    rng, alarms = random.Random(5), 0
+    for _ in range(400):
+        rates = [rng.choice((0.02, 0.10)) for _ in range(150)]
+        state = update(begin_audit("c", 0.10), [rng.random() < rate for rate in rates], rates)
+        alarms += state.is_stale
+
+    assert alarms <= 400 * 0.05 + 9
+
+
+def of_an_early_release(audits: list[bool], *, has_logs: bool = True) -> dict[str, object]:
+    """The note that the first releases wrote: one bet from the first audit on, and a detector that began anew at each."""
+    multiples = (1.4, 1.8, 2.4, 3.2, 4.4, 6.0)
+    ratios = [[one if differs else (1 - one * BASE) / (1 - BASE) for differs in audits] for one in multiples]
+    detectors = [sum(prod(every[at:]) for at in range(len(every))) for every in ratios]
+    noted: dict[str, object] = {
+        "certificate": "c",
+        "base_rate": BASE,
+        "audits": len(audits),
+        "disagreements": sum(audits),
+        "detectors": detectors,
+        "worst_capital": 1.5,
+        "worst_detector": sum(detectors) / 6,
+    }
+    if has_logs:
+        noted |= {"logs": [sum(map(log, every)) for every in ratios], "expected": len(audits) * BASE}
+    return noted
+
+
+@pytest.mark.parametrize("has_logs", [True, False])
+@given(audits=st.lists(st.booleans(), max_size=12))
+def test_what_an_early_release_noted_goes_on(has_logs: bool, audits: list[bool]):
+    """Its figures become stakes: never more than all audits come to now, so it raises no alarm, and what it counted stays."""
+    found = audit_state_from_json(of_an_early_release(audits, has_logs=has_logs))
+
+    now = update(begin_audit("c", BASE), audits)
+    assert found.capital <= now.capital * (1 + 1e-9)
+    assert found.capital >= now.capital / 2
+    assert (found.audits, found.disagreements) == (now.audits, now.disagreements)
+    assert found.allowed == pytest.approx(now.allowed)
+
+
+def test_an_alarm_of_an_early_release_stays():
+    """Its detector went off at 2,000; what it found stale is stale."""
+    noted = of_an_early_release([False, True]) | {"worst_detector": 2000.0}
+
+    assert audit_state_from_json(noted).is_stale
+
+
+def test_a_state_of_a_later_release_is_refused():
+    """Nobody knows what it means, and beginning anew would silence an alarm."""
+    with pytest.raises(ValueError, match="another version"):
+        audit_state_from_json(audit_state_to_json(begin_audit("c", BASE)) | {"version": 3})
 
 
 def test_the_line_says_what_to_do_when_stale():

@@ -4,8 +4,12 @@ The one idea: evidence that a certificate has gone stale is a *capital* that gro
 was certified. Under a true certificate it is a fair game or a losing one, so it reaches 20 in at most one of twenty
 histories, however often one looks (Ville 1939). It is carried from run to run, and only fresh audits count.
 
-A second figure forgets: it starts a bet anew at every audit (Shiryaev and Roberts), so a change that comes after a thousand
-quiet audits is not held up by their losses.
+A certificate may hold several promises, one for each kind. Each audit then bets against the one that it is about, so what may be
+expected follows from the kinds that were audited, and a kind with a strict promise does not hide behind one with a weak promise.
+
+Half of the stake is bet from the first audit on. The other half is spent bit by bit, a little of it on a fresh start at every
+audit, so a change that comes after a thousand quiet audits is not held up by their losses. All stakes together are the 1
+that one begins with: however long a history gets, the bound on false alarms is the same.
 
 Route: the runner draws audits with :class:`AuditDraw` after the early verdicts, asks the top judge, and hands what
 differed to :func:`update`; the ledger keeps the :class:`AuditState` under the certificate's name.
@@ -15,14 +19,14 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import exp, fsum, log
+from itertools import chain, repeat
+from math import exp, fsum, log, sqrt
 from typing import Any
 
 __all__ = [
     "ALARM_CAPITAL",
-    "ALARM_DETECTOR",
     "DEFAULT_RATE",
     "LEAST_AUDITS",
     "AuditDraw",
@@ -36,9 +40,7 @@ __all__ = [
 ]
 
 ALARM_CAPITAL = 20.0
-"""Reached by chance in at most 5 % of all histories of a certificate that holds."""
-ALARM_DETECTOR = 2000.0
-"""Reached by chance once in 2,000 audits on average, at the least."""
+"""Reached by chance in at most 5 % of all histories of a certificate that holds, however long."""
 MULTIPLES = (1.4, 1.8, 2.4, 3.2, 4.4, 6.0)
 """How much worse than certified the bets expect things to be."""
 DEFAULT_RATE = 0.05
@@ -47,7 +49,13 @@ LEAST_AUDITS = 5
 MOST_KIND_SHIFT = 0.2
 """Total variation between the kinds of the calibration data and those of a run, above which it is said."""
 
+LATER_STAKE = 0.5
+"""Of the stake of 1, what is kept for bets that begin after the first audit."""
+PATIENCE = 100
+"""Audits after which three tenths of that are spent. More of them find late changes sooner, and changes within them later."""
+
 _CEILING = 1e12
+_VERSION = 2
 _SALT = "tiered-eval audit"
 
 
@@ -58,30 +66,30 @@ class AuditState:
     certificate: str
     """Name or fingerprint of the certificate; another one begins anew."""
     base_rate: float
-    """The disagreement that the certificate allows: in (0, 1)."""
+    """The most disagreement that the certificate allows, in (0, 1): that of the weakest of its promises."""
     audits: int = 0
     disagreements: int = 0
-    detectors: tuple[float, ...] = ()
-    """One figure a bet, for late changes."""
+    expected: float = 0.0
+    """Disagreements that the promises allow at the most, among these audits, on average."""
+    bets: tuple[float, ...] = ()
+    """What each bet has made of all stakes that were put on it so far, over the number of bets a stake."""
     worst_capital: float = 1.0
     """The most that the capital has ever been."""
-    worst_detector: float = 0.0
 
     @property
     def capital(self) -> float:
         """Evidence that the rate is above the allowed one: 1 is none, 20 an alarm."""
-        logs = [
-            self.disagreements * log(rate / self.base_rate)
-            + (self.audits - self.disagreements) * log((1 - rate) / (1 - self.base_rate))
-            for rate in _bet_rates(self.base_rate)
-        ]
-        top = max(logs)
-        return min(exp(min(top, 700.0)) * fsum(exp(one - top) for one in logs) / len(logs), _CEILING)
+        return _capital(self.bets, self.audits)
+
+    @property
+    def allowed(self) -> float:
+        """The share that the promises allow, as the audits were spread over them."""
+        return self.expected / self.audits if self.audits else self.base_rate
 
     @property
     def is_stale(self) -> bool:
         """Has the alarm gone off at any time? It does not take itself back; a new certificate does."""
-        return self.worst_capital >= ALARM_CAPITAL or self.worst_detector >= ALARM_DETECTOR
+        return self.worst_capital >= ALARM_CAPITAL
 
 
 def begin_audit(certificate: str, base_rate: float) -> AuditState:
@@ -96,48 +104,58 @@ def begin_audit(certificate: str, base_rate: float) -> AuditState:
     """
     if not 0.0 < base_rate < 1.0:
         raise ValueError(f"a rate of disagreement between 0 and 1 is needed, not {base_rate}")
-    return AuditState(
-        certificate=certificate, base_rate=base_rate, detectors=(0.0,) * len(_bet_rates(base_rate))
-    )
+    nothing = (0.0,) * len(_multiples(base_rate))
+    return AuditState(certificate=certificate, base_rate=base_rate, bets=nothing)
 
 
-def update(state: AuditState, disagreements: Iterable[bool]) -> AuditState:
+def update(
+    state: AuditState, disagreements: Iterable[bool], allowed: Iterable[float | None] = ()
+) -> AuditState:
     """The state after more audits, each True where the top judge differed from the early verdict.
 
     In the order of the draw, which does not depend on what came out. An audit whose reply was kept from an earlier one is
     no news and must be left out.
+
+    Args:
+        allowed: for each audit the share that its promise allows, at most ``base_rate``; that one where it is None, or not said.
     """
-    rates = _bet_rates(state.base_rate)
-    worse = [rate / state.base_rate for rate in rates]
-    better = [(1 - rate) / (1 - state.base_rate) for rate in rates]
-    detectors = list(state.detectors)
-    audits, differing = state.audits, state.disagreements
-    worst_capital, worst_detector = state.worst_capital, state.worst_detector
-    for differs in disagreements:
-        audits += 1
-        differing += differs
-        ratios = worse if differs else better
-        detectors = [min((one + 1.0) * ratio, _CEILING) for one, ratio in zip(detectors, ratios, strict=True)]
-        worst_detector = max(worst_detector, fsum(detectors) / len(detectors))
+    multiples = _multiples(state.base_rate)
+    bets, worst_capital = state.bets, state.worst_capital
+    audits, differing, expected = state.audits, state.disagreements, state.expected
+    for differs, own in zip(disagreements, chain(allowed, repeat(None)), strict=False):
+        rate = state.base_rate if own is None else min(own, state.base_rate)
+        stake = _unspent(audits) - _unspent(audits + 1)
+        audits, differing, expected = audits + 1, differing + differs, expected + rate
+        bets = tuple(
+            min((bet + stake) * (one if differs else (1 - one * rate) / (1 - rate)), _CEILING)
+            for bet, one in zip(bets, multiples, strict=True)
+        )
         if differs:  # the capital only ever rises at a disagreement
-            so_far = AuditState(
-                certificate="", base_rate=state.base_rate, audits=audits, disagreements=differing
-            )
-            worst_capital = max(worst_capital, so_far.capital)
+            worst_capital = max(worst_capital, _capital(bets, audits))
     return AuditState(
         certificate=state.certificate,
         base_rate=state.base_rate,
         audits=audits,
         disagreements=differing,
-        detectors=tuple(detectors),
+        expected=expected,
+        bets=bets,
         worst_capital=worst_capital,
-        worst_detector=worst_detector,
     )
 
 
-def _bet_rates(base_rate: float) -> tuple[float, ...]:
-    rates = tuple(multiple * base_rate for multiple in MULTIPLES if multiple * base_rate < 1.0)
-    return rates or ((1.0 + base_rate) / 2.0,)
+def _capital(bets: Sequence[float], audits: int) -> float:
+    return _unspent(audits) + fsum(bets) / len(bets)
+
+
+def _unspent(audits: int) -> float:
+    """What is left of the stake of 1 after so many audits."""
+    return LATER_STAKE * sqrt(PATIENCE / (PATIENCE + audits)) if audits else 1.0
+
+
+def _multiples(base_rate: float) -> tuple[float, ...]:
+    """How much worse the bets expect things to be; no rate that is allowed may come to 1 by it."""
+    multiples = tuple(multiple for multiple in MULTIPLES if multiple * base_rate < 1.0)
+    return multiples or ((1.0 + base_rate) / 2.0 / base_rate,)
 
 
 class AuditDraw:
@@ -217,7 +235,7 @@ def kind_warning(certified: Mapping[str, float], seen: Mapping[str, int]) -> str
 def audit_line(state: AuditState) -> str:
     """The audits in one line, with the next step where the alarm has gone off."""
     line = (
-        f"{state.disagreements} of {state.audits} differ (at most {state.base_rate:.1%} certified), "
+        f"{state.disagreements} of {state.audits} differ (at most {state.allowed:.1%} certified), "
         f"alarm level {state.capital:.2g} of {ALARM_CAPITAL:g}"
     )
     if not state.is_stale:
@@ -227,26 +245,58 @@ def audit_line(state: AuditState) -> str:
 
 def audit_state_to_json(state: AuditState) -> dict[str, Any]:
     """The state as plain JSON values, for the ledger."""
-    return asdict(state)
+    return {"version": _VERSION, **asdict(state)}
 
 
 def audit_state_from_json(data: Mapping[str, Any]) -> AuditState:
-    """The state that was written.
+    """The state that was written, by an earlier release as well.
 
     Raises:
         KeyError, TypeError, ValueError: it is none.
     """
     state = begin_audit(str(data["certificate"]), float(data["base_rate"]))
-    detectors = tuple(float(one) for one in data["detectors"])
     audits, disagreements = int(data["audits"]), int(data["disagreements"])
-    if len(detectors) != len(state.detectors) or not 0 <= disagreements <= audits:
+    worst_capital = float(data["worst_capital"])
+    if "version" in data:
+        bets = tuple(float(one) for one in data["bets"])
+    else:
+        bets, has_alarmed = _as_stakes(data, state.base_rate)
+        worst_capital = max(worst_capital, ALARM_CAPITAL if has_alarmed else 0.0)
+    if data.get("version", _VERSION) != _VERSION or len(bets) != len(state.bets):
+        raise ValueError("an audit state of another version")
+    if not 0 <= disagreements <= audits:
         raise ValueError("an audit state that does not fit together")
     return AuditState(
         certificate=state.certificate,
         base_rate=state.base_rate,
         audits=audits,
         disagreements=disagreements,
-        detectors=detectors,
-        worst_capital=float(data["worst_capital"]),
-        worst_detector=float(data["worst_detector"]),
+        expected=float(data.get("expected", audits * state.base_rate)),
+        bets=bets,
+        worst_capital=worst_capital,
     )
+
+
+_FIRST_DETECTOR_ALARM = 2000.0
+
+
+def _as_stakes(data: Mapping[str, Any], base_rate: float) -> tuple[tuple[float, ...], bool]:
+    """The bets of a state of the first releases, and whether it had raised the alarm by its detector.
+
+    Those kept the bet from the first audit on (``logs``) and a sum of bets of a stake of 1 from every audit on (``detectors``).
+    Stakes fall from audit to audit, so with the last of them for all later ones the bets come out too small, never too large.
+    """
+    audits, disagreements = int(data["audits"]), int(data["disagreements"])
+    detectors = [float(one) for one in data["detectors"]]
+    logs = data.get("logs")
+    if logs is None:  # written when all audits were held against one rate
+        logs = [
+            disagreements * log(one) + (audits - disagreements) * log((1 - one * base_rate) / (1 - base_rate))
+            for one in _multiples(base_rate)
+        ]
+    first, last = _unspent(0) - _unspent(1), _unspent(audits - 1) - _unspent(audits) if audits else 0.0
+    bets = []
+    for logarithm, detector in zip(logs, detectors, strict=True):
+        of_one = exp(min(float(logarithm), log(_CEILING)))
+        bets.append(min(first * of_one + last * max(0.0, detector - of_one), _CEILING) if audits else 0.0)
+    return tuple(bets), float(data["worst_detector"]) >= _FIRST_DETECTOR_ALARM
