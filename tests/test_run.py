@@ -54,6 +54,18 @@ async def test_results_keep_the_order_of_the_suite(tmp_path: Path):
     assert list(on_disk.results) == list(in_memory.results)
 
 
+async def test_reading_a_suite_is_a_part_of_the_time(tmp_path: Path):
+    """Who allows a minute for a path has it back within one, however long the file takes to read."""
+    path = tmp_path / "suite.yaml"
+    path.write_text("cases:\n  - {id: a, response: PO-1000, expect: [{must-contain: PO-1000}]}\n")
+    instants = iter([0.0])
+
+    report = await evaluate(path, config(tmp_path, max_time_s=60.0), clock=lambda: next(instants, 59.5))
+
+    assert report.stopped == "deadline"
+    assert report.counts.not_judged == 1
+
+
 async def test_zero_cases_are_never_green(tmp_path: Path):
     """A suite without cases is an error of the set-up."""
     with pytest.raises(ConfigError, match="no cases"):

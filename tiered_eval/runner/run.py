@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -99,7 +99,7 @@ async def evaluate(
     """Score a suite and report.
 
     Args:
-        suite: a suite, cases made in Python, or the path of a suite to load.
+        suite: a suite, cases made in Python, or the path of a suite to load, which is a part of the time that is allowed.
         progress: told how far the run is, at most ten times a second.
         stop: set it to end early; calls in flight get five seconds.
         services, profile, clock: for tests; made from ``config`` where None.
@@ -109,7 +109,9 @@ async def evaluate(
         ConfigError: the options or the environment are wrong. What was spent before that showed, as where a disk becomes
             full, stands in the notes of the error.
     """
+    began, config = clock(), config or RunConfig()
     suite = _as_suite(suite, config)
+    config = replace(config, time_used_s=config.time_used_s + clock() - began)
     run_id = run_id or new_run_id()
     evaluator = Evaluator(config, suite=suite, run_id=run_id, services=services, profile=profile, clock=clock)
     run = _Run(suite, evaluator, run_id=run_id, progress=progress, clock=clock)
@@ -149,8 +151,8 @@ def evaluate_sync(suite: Suite | Iterable[Case] | str | Path, config: RunConfig 
     return run_to_end(lambda: evaluate(suite, config))
 
 
-def _as_suite(suite: Suite | Iterable[Case] | str | Path, config: RunConfig | None) -> Suite:
-    scorers = {} if config is None else config.scorers
+def _as_suite(suite: Suite | Iterable[Case] | str | Path, config: RunConfig) -> Suite:
+    scorers = config.scorers
     if isinstance(suite, Suite):
         return suite
     if isinstance(suite, str | Path):
