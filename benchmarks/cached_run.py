@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machine import PLANTED_KEY
+
 CONCURRENCY = 64
 
 
@@ -19,8 +21,8 @@ def main(url: str, home: str, judge: str, suite: str, cache: Any) -> dict[str, A
     os.environ.update(
         OPENAI_BASE_URL=f"{url}/v1",
         ANTHROPIC_BASE_URL=url,
-        OPENAI_API_KEY="loopback-key",
-        ANTHROPIC_API_KEY="loopback-key",
+        OPENAI_API_KEY=PLANTED_KEY,
+        ANTHROPIC_API_KEY=PLANTED_KEY,
     )
     from benchmarks.left_over_run import CASES, EXPECTATIONS, LEFT_OVER
     from benchmarks.made import graded_suite, left_over_suite

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
 import urllib.request
 from typing import Any
 
-from benchmarks.machine import in_own_process
+from benchmarks.machine import in_own_process, searched_home
 from benchmarks.pipeline import asked
 from tiered_eval.testing.loopback import loopback_process
 
@@ -66,7 +65,7 @@ def show(result: dict[str, Any]) -> str:
 def _measured(suite: str, judge: str, cache: str) -> dict[str, Any]:
     prices = ("--input-price", str(INPUT_PICO), "--output-price", str(OUTPUT_PICO))
     with (
-        tempfile.TemporaryDirectory(prefix="tiered-eval-") as home,
+        searched_home() as home,
         loopback_process("--latency", "0.5", *prices) as url,
     ):
         client = in_own_process("benchmarks.cached_run", url, home, judge, suite, cache)

@@ -14,15 +14,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import cpu_s
+from benchmarks.machine import PLANTED_KEY, cpu_s
 
 
 def main(url: str, home: str, judge: str, name: str) -> dict[str, Any]:
     os.environ.update(
         OPENAI_BASE_URL=f"{url}/v1",
         ANTHROPIC_BASE_URL=url,
-        OPENAI_API_KEY="loopback-key",
-        ANTHROPIC_API_KEY="loopback-key",
+        OPENAI_API_KEY=PLANTED_KEY,
+        ANTHROPIC_API_KEY=PLANTED_KEY,
     )
     from benchmarks.pipeline import CONCURRENCY, cases_for
     from tiered_eval import RunConfig, evaluate

@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import cpu_s
+from benchmarks.machine import PLANTED_KEY, cpu_s
 
 CASES, EXPECTATIONS, LEFT_OVER = 102, 816, 367
 CONCURRENCY = 64
@@ -31,8 +31,8 @@ def main(url: str, home: str, judge: str, pack: str, batch: str, cache: str = "a
     os.environ.update(
         OPENAI_BASE_URL=f"{url}/v1",
         ANTHROPIC_BASE_URL=url,
-        OPENAI_API_KEY="loopback-key",
-        ANTHROPIC_API_KEY="loopback-key",
+        OPENAI_API_KEY=PLANTED_KEY,
+        ANTHROPIC_API_KEY=PLANTED_KEY,
     )
     return asyncio.run(measured(home, judge, pack, batch, cache))
 

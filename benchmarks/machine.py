@@ -8,10 +8,15 @@ import platform
 import resource
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
+PLANTED_KEY = "sk-planted-for-the-loopback-0123456789"
+"""What the clients of loopback providers take for a key; nothing that they leave behind may hold it."""
 LABELLED = ROOT.parent / "shared" / "data" / "labelled"
 """The labelled data, where it is present; never part of the project."""
 
@@ -45,3 +50,18 @@ def in_own_process(module: str, *arguments: str) -> dict[str, Any]:
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
     return json.loads(done.stdout.splitlines()[-1])
+
+
+@contextmanager
+def searched_home() -> Iterator[str]:
+    """A home for one measurement, searched for the planted key when that is over.
+
+    Raises:
+        RuntimeError: it is in a file; the message names which.
+    """
+    with tempfile.TemporaryDirectory(prefix="tiered-eval-") as home:
+        yield home
+        files = [path for path in Path(home).rglob("*") if path.is_file()]
+        leaks = [path.name for path in files if PLANTED_KEY.encode() in path.read_bytes()]
+        if leaks:
+            raise RuntimeError(f"a key was written to {', '.join(sorted(leaks))}")

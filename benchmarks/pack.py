@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
 import urllib.request
 from decimal import Decimal
 from typing import Any
 
 from benchmarks.left_over_run import EXPECTATIONS, LEFT_OVER
-from benchmarks.machine import in_own_process
+from benchmarks.machine import in_own_process, searched_home
 from benchmarks.pipeline import asked
 from tiered_eval.testing.loopback import loopback_process
 
@@ -66,7 +65,7 @@ def measured(judge: str, *, pack: str, batch: str, cache: str = "auto") -> dict[
     """One run of the suite against a provider of its own, and that provider's bill."""
     prices = ("--input-price", str(INPUT_PICO), "--output-price", str(OUTPUT_PICO))
     with (
-        tempfile.TemporaryDirectory(prefix="tiered-eval-") as home,
+        searched_home() as home,
         loopback_process("--latency", "0.05", *prices) as url,
     ):
         client = in_own_process("benchmarks.left_over_run", url, home, judge, pack, batch, cache)

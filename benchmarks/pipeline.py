@@ -13,11 +13,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import tempfile
 import urllib.request
 from typing import Any
 
-from benchmarks.machine import in_own_process
+from benchmarks.machine import in_own_process, searched_home
 from benchmarks.made import judged_suite
 from tiered_eval.testing.loopback import loopback_process
 
@@ -32,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     with (
-        tempfile.TemporaryDirectory(prefix="tiered-eval-") as home,
+        searched_home() as home,
         loopback_process("--latency", str(LATENCY_S)) as url,
     ):
         cold = in_own_process("benchmarks.judged_run", url, home, options.judge, "pipeline")

@@ -10,12 +10,11 @@ on one home share the calls and the limit; 1.10 of the same bound is expected of
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from benchmarks.machine import in_own_process
+from benchmarks.machine import in_own_process, searched_home
 from benchmarks.pipeline import asked
 from tiered_eval.testing.loopback import loopback_process
 
@@ -35,7 +34,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     limits = ("--requests-per-minute", str(REQUESTS_A_MINUTE))
     latency = ("--latency", str(LATENCY_S), "--shape", "lognormal")
     with (
-        tempfile.TemporaryDirectory(prefix="tiered-eval-") as home,
+        searched_home() as home,
         loopback_process(*latency, *limits, *faults) as url,
     ):
         shares = [len(range(options.calls)[index :: options.processes]) for index in range(options.processes)]
