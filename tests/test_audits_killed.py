@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 from planted_keys import KEEPS_KEYS
 
 from tiered_eval.calibration.audit import begin_audit, update
-from tiered_eval.calibration.audit_book import AuditBook, audit_book_from_json, audit_book_to_json
+from tiered_eval.calibration.audit_book import (
+    MOST_RECENT,
+    AuditBook,
+    audit_book_from_json,
+    audit_book_to_json,
+)
 from tiered_eval.calibration.audit_notes import change_audits, end_audits, find_audit, find_audits
 from tiered_eval.calibration.certificate import save_certificate
 from tiered_eval.ledger import Ledger
@@ -51,6 +56,30 @@ ONE, KILLED, NEXT = Run("one"), Run("killed"), AfterKill("next")
 def counted(book: AuditBook) -> tuple[int, int, int]:
     """Audits, those that differ, and those that are open."""
     return book.state.audits, book.state.disagreements, len(book.open)
+
+
+def test_a_kept_reply_that_may_have_counted_long_ago_counts_as_agreeing():
+    """Names of a thousand audits are remembered. Behind them a kill may hide that one was counted: that must raise no alarm."""
+    book = EMPTY
+    for number in range(MOST_RECENT + 1):
+        book = book.asked(f"a{number}", ONE).answered(f"a{number}", ONE, False, is_fresh=True)
+    book = book.asked("a0", KILLED).asked("new", KILLED)
+
+    again = book.asked("a0", NEXT).answered("a0", NEXT, True, is_fresh=False)
+    bought = again.asked("new", NEXT).answered("new", NEXT, True, is_fresh=True)
+
+    assert counted(again) == (MOST_RECENT + 2, 0, 1)
+    assert counted(bought) == (MOST_RECENT + 3, 1, 0)
+
+
+def test_a_promise_of_its_own_is_kept_with_an_open_audit():
+    """What is read back from the ledger is held against the same promise; what an earlier version wrote, against the common one."""
+    book = EMPTY.asked("a", ONE, 0.01)
+    noted = audit_book_to_json(book)
+
+    assert audit_book_from_json(noted) == book
+    noted["open"] = [row[:4] for row in noted["open"]]
+    assert audit_book_from_json(noted).open[0].allowed is None
 
 
 def test_answers_wait_for_those_that_were_asked_before():

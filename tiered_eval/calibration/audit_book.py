@@ -21,7 +21,7 @@ from tiered_eval.calibration.audit import AuditState, audit_state_from_json, aud
 __all__ = ["AuditBook", "OpenAudit", "Owners", "audit_book_from_json", "audit_book_to_json"]
 
 MOST_RECENT = 1000
-"""Counted audits that are remembered by name: as many as 20,000 early verdicts give."""
+"""Counted audits that are remembered by name: as many as 20,000 early verdicts give. Beyond that a kept reply is doubtful."""
 
 
 class Owners(Protocol):
@@ -47,6 +47,8 @@ class OpenAudit:
     """Was it first asked by a run that was killed before it counted? Then a kept reply is news: that run paid for it."""
     differs: bool | None = None
     """None while there is no answer."""
+    allowed: float | None = None
+    """The share that its promise allows; None: that of the certificate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +61,11 @@ class AuditBook:
     recent: tuple[str, ...] = ()
     """Ids of those that were counted last, so that nothing is counted twice where a kill follows on a kill."""
 
-    def asked(self, id: str, owners: Owners) -> AuditBook:
+    def asked(self, id: str, owners: Owners, allowed: float | None = None) -> AuditBook:
         """With an audit that is about to be asked; one that a killed run has left keeps its place."""
         found = self._find(id)
         if found is None:
-            return replace(self, open=(*self.open, OpenAudit(id=id, owner=owners.owner)))
+            return replace(self, open=(*self.open, OpenAudit(id=id, owner=owners.owner, allowed=allowed)))
         if found.differs is not None or owners.is_alive(found.owner):
             return self
         is_inherited = found.id not in self.recent
@@ -72,14 +74,16 @@ class AuditBook:
     def answered(self, id: str, owners: Owners, differs: bool | None, *, is_fresh: bool) -> AuditBook:
         """With what came of it; None where nobody was asked, or could say.
 
-        A reply that was kept (``is_fresh`` is False) is no news, unless it was paid for by the killed run that asked first.
+        A reply that was kept (``is_fresh`` is False) is no news, unless it was paid for by the killed run that asked first. Where
+        so much was counted that nobody knows any more whether this was, such a reply counts as agreeing.
         """
         found = self._find(id)
         if found is None or found.owner != owners.owner or found.differs is not None:
             return self
         if differs is None or not (is_fresh or found.is_inherited):
             return replace(self, open=tuple(one for one in self.open if one is not found))._counted()
-        return self._with(replace(found, differs=differs))._counted()
+        is_forgotten = not is_fresh and len(self.recent) >= MOST_RECENT
+        return self._with(replace(found, differs=differs and not is_forgotten))._counted()
 
     def ended(self, owners: Owners) -> AuditBook:
         """At the end of a run: nobody will answer what it has left open, nor what killed ones have."""
@@ -113,12 +117,13 @@ class AuditBook:
             return self
         counted, rest = self.open[: len(answers)], self.open[len(answers) :]
         recent = (*self.recent, *(one.id for one in counted))[-MOST_RECENT:]
-        return AuditBook(state=update(self.state, answers), open=rest, recent=recent)
+        state = update(self.state, answers, [one.allowed for one in counted])
+        return AuditBook(state=state, open=rest, recent=recent)
 
 
 def audit_book_to_json(book: AuditBook) -> dict[str, Any]:
     """The book as plain JSON values, for the ledger."""
-    rows = [[one.id, one.owner, one.is_inherited, one.differs] for one in book.open]
+    rows = [[one.id, one.owner, one.is_inherited, one.differs, one.allowed] for one in book.open]
     more = {"open": rows} if rows else {}
     recent = {"recent": " ".join(book.recent)} if book.recent else {}
     return {**audit_state_to_json(book.state), **more, **recent}
@@ -136,8 +141,9 @@ def audit_book_from_json(data: Mapping[str, Any]) -> AuditBook:
             owner=str(owner),
             is_inherited=bool(is_inherited),
             differs=None if differs is None else bool(differs),
+            allowed=None if not more or more[0] is None else float(more[0]),
         )
-        for id, owner, is_inherited, differs in data.get("open", ())
+        for id, owner, is_inherited, differs, *more in data.get("open", ())
     ]
     recent = tuple(str(data.get("recent", "")).split())
     return AuditBook(state=audit_state_from_json(data), open=tuple(rows), recent=recent)

@@ -42,11 +42,15 @@ class OpenLedger(Protocol):
 class Audit:
     """A certified verdict that is to be checked, or is spare: checked only if too few are drawn in the whole run."""
 
-    __slots__ = ("_audits", "early", "id", "is_asked", "rank", "slot")
+    __slots__ = ("_audits", "allowed", "early", "id", "is_asked", "rank", "slot")
 
-    def __init__(self, audits: Audits, early: Verdict, *, id: str, rank: float) -> None:
+    def __init__(
+        self, audits: Audits, early: Verdict, *, id: str, rank: float, allowed: float | None
+    ) -> None:
         self._audits = audits
         self.early = early
+        self.allowed = allowed
+        """The share that may differ by the promise that it is about."""
         self.id = id
         self.rank = rank
         """In [0, 1): how soon its turn comes among all early verdicts."""
@@ -104,7 +108,8 @@ class Audits:
     def __init__(self, certificate: Certificate, *, seed: int = 0, is_live: bool = True) -> None:
         self.name = certificate.name
         self.allowed = _allowed(certificate)
-        """The share that may differ; None where the certificate does not know, and there is no alarm."""
+        """The share that may differ by the weakest promise; None where the certificate does not know, and there is no alarm."""
+        self._certificate = certificate
         self.made = 0
         """Audits of this run that the judge has answered, kept replies included."""
         self.differing = 0
@@ -170,7 +175,9 @@ class Audits:
         if not self._is_drawing:
             return None
         id = _id(expectation, subject)
-        audit = Audit(self, early, id=_digest(id), rank=audit_rank(id, self._seed))
+        grant = self._certificate.grant_for(expectation.kind)
+        allowed = None if grant is None else grant.early_vs_top_rate_upper
+        audit = Audit(self, early, id=_digest(id), rank=audit_rank(id, self._seed), allowed=allowed)
         if self._draw.offer(id):
             audit.promote()
             return audit
@@ -195,7 +202,7 @@ class Audits:
             except (ConfigError, LedgerError) as error:
                 self.trouble = str(error)
         # Not waited for: the ledger writes in the order of what is handed in, and the reservation of the call comes after this.
-        self._change(partial(_asked, id=audit.id))
+        self._change(partial(_asked, id=audit.id, allowed=audit.allowed))
 
     def take(self, audit: Audit, judged: Verdict) -> None:
         """What the judge said about an audited verdict."""
@@ -255,8 +262,8 @@ class _ThisRun:
         return owner == _ThisRun.owner
 
 
-def _asked(book: AuditBook, owners: Owners, *, id: str) -> AuditBook:
-    return book.asked(id, owners)
+def _asked(book: AuditBook, owners: Owners, *, id: str, allowed: float | None) -> AuditBook:
+    return book.asked(id, owners, allowed)
 
 
 def _answered(book: AuditBook, owners: Owners, *, id: str, differs: bool | None, is_fresh: bool) -> AuditBook:
@@ -289,7 +296,7 @@ def _digest(text: str) -> str:
 def _allowed(certificate: Certificate) -> float | None:
     """The most that early verdicts and the top judge may differ; None where the certificate does not know.
 
-    Of several promises the weakest is taken: audits of all kinds make one bet.
+    Of several promises the weakest is taken; each audit is held against its own.
     """
     rates = [grant.early_vs_top_rate_upper for grant in certificate.grants if grant.tau is not None]
     known = [rate for rate in rates if rate is not None]
