@@ -26,7 +26,7 @@ from tiered_eval.calibration.collecting import (
     run_fingerprints,
 )
 from tiered_eval.calibration.decider import CertifiedDecider, Decision
-from tiered_eval.calibration.drift import DRIFT_BINS, drift_warning, most_is_unlike
+from tiered_eval.calibration.drift import DRIFT_BINS, drift_warning
 from tiered_eval.calibration.features import FreeScores
 from tiered_eval.calibration.wording import certified_line
 from tiered_eval.config import RunConfig
@@ -72,8 +72,6 @@ class CertifiedChecks:
         """Verdicts that it gave in this run, those that were audited after included."""
         self._kinds: Counter[str] = Counter()
         self._q = Counter[int]()
-        self._cases = 0
-        self._last_case: str | None = None
         self._unlike = Counter[str]()
         """Scores by which expectations are unlike the certification labels."""
         self._free = FreeScores(profile)
@@ -164,30 +162,21 @@ class CertifiedChecks:
             yield f"the audits of this run could not be noted: {audits.trouble}"
         if self._unlike:
             yield _unlike(self._unlike)
-        if self.unlike is not None:
-            yield f"DOUBT: no early verdict of this run is certified, as {self.unlike}"
-            return
-        kinds = kind_warning(self._certificate.kind_mix, self._kinds)
-        yield from filter(None, (kinds, drift_warning(self._certificate.q_mix, self._spread)))
+        yield from filter(None, (kind_warning(self._certificate.kind_mix, self._kinds), self._drift()))
 
-    @property
-    def _spread(self) -> list[int]:
-        return [self._q[place] for place in range(DRIFT_BINS)]
-
-    @property
-    def unlike(self) -> str | None:
-        """Why most of this run is other data than the promise is about; known at the end of the run only."""
-        certificate = self._certificate
-        if self.void or not self.early:
-            return None
-        mix = None if certificate.promise.per_kind else certificate.kind_mix
-        return most_is_unlike(mix, self._kinds, certificate.q_mix, self._spread, cases=self._cases)
+    def _drift(self) -> str | None:
+        return drift_warning(self._certificate.q_mix, [self._q[place] for place in range(DRIFT_BINS)])
 
     @property
     def in_force(self) -> str | None:
         """Its name, where it may decide from the beginning: a run in which it may not is judged otherwise."""
         may_decide = self._certificate.is_certified and not self.void and not self.audits.was_stale
         return self.audits.name if may_decide else None
+
+    @property
+    def is_doubted(self) -> bool:
+        """Has it gone stale in this run, after it had decided something?"""
+        return self.audits.is_stale and self.early > 0
 
     @property
     def use(self) -> CertificateUse:
@@ -206,7 +195,6 @@ class CertifiedChecks:
             allowed=state.allowed if state is not None else None,
             alarm_level=state.capital if state is not None else None,
             is_stale=audits.is_stale,
-            unlike=self.unlike,
         )
 
     @property
@@ -221,8 +209,6 @@ class CertifiedChecks:
         """Every free score."""
         scores = self._free.of(expectation, subject)
         self._kinds[expectation.kind] += 1
-        if subject.case.id != self._last_case:
-            self._cases, self._last_case = self._cases + 1, subject.case.id
         if self._decider is not None and not self.void:
             first = self._decider.probability(expectation.kind, scores, ahead=self._later)
             self._unlike.update(self._decider.unlike_labels(expectation.kind, scores, ahead=self._later))
