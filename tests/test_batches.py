@@ -740,7 +740,15 @@ def test_batches_are_used_where_the_time_allows(config: dict[str, Any], uses: bo
     [
         ({"pack": "never", "prompt_cache": "off"}, 8),
         ({"pack": 3, "prompt_cache": "off"}, 24),
-        ({"pack": "never"}, 32),
+        ({"pack": "never", "judges": ("anthropic:claude-haiku-5-5",)}, 32),
+        (
+            {
+                "pack": "never",
+                "judges": ("compatible:own",),
+                "prices": {"compatible:own": {"input": 1, "output": 2}},
+            },
+            8,
+        ),
         ({}, 48),
         ({"mode": "offline"}, 8),
         ({"batch": "always"}, 4096),
@@ -748,10 +756,13 @@ def test_batches_are_used_where_the_time_allows(config: dict[str, Any], uses: bo
     ids=str,
 )
 async def test_as_many_may_wait_as_fill_packs_and_batches(
-    tmp_path: Path, config: dict[str, Any], at_once: int
+    tmp_path: Path, config: dict[str, Any], at_once: int, monkeypatch: pytest.MonkeyPatch
 ):
     """More expectations wait for a judge where they share calls, travel in a batch, or are held until another one about
-    the same response is answered: they take no place away from one that could leave."""
+    the same response is answered: they take no place away from one that could leave. None is held for a vendor that
+    is not known to keep prompts."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+    monkeypatch.setenv("TIERED_EVAL_COMPATIBLE_BASE_URL", "http://127.0.0.1:1/v1")
     services = await open_services(
         RunConfig(home=tmp_path, concurrency=8, **config), run="run", deadline=None
     )

@@ -21,6 +21,7 @@ from tiered_eval.errors import ConfigError, EmbedderMissing, Interrupted, JudgeM
 from tiered_eval.ledger import Cap, Ledger
 from tiered_eval.pricing import PriceBook, pico_from_usd
 from tiered_eval.providers.base import DecisionProvider, Provider
+from tiered_eval.providers.caching import cache_rules_for
 from tiered_eval.providers.registry import (
     ProviderSettings,
     has_batches,
@@ -324,7 +325,9 @@ def _judged_at_once(config: RunConfig) -> int:
         return BATCHED_AT_ONCE
     if config.mode != "live":
         return config.concurrency
-    waiting = 1 if config.prompt_cache == "off" else HELD_FOR_A_FRONT
+    voices = [model for stage in config.stages for model in stage.voices]
+    is_kept = config.prompt_cache != "off" and any(cache_rules_for(model) for model in voices)
+    waiting = HELD_FOR_A_FRONT if is_kept else 1
     return config.concurrency * max(most_in_a_pack(config.packing), waiting)
 
 
