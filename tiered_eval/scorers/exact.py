@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import islice
+from typing import Literal, TypeAlias
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
@@ -25,6 +26,7 @@ from tiered_eval.text.inflections import other_form
 from tiered_eval.text.lookalikes import looks_like
 from tiered_eval.text.normalise import Normalised, fold, normalise, normalise_cased
 from tiered_eval.text.polarity import doubt_at, kept_cues
+from tiered_eval.text.rivals import rival_of
 from tiered_eval.text.signs import CHANGE, signs_in
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.titles import name_goes_on
@@ -35,6 +37,9 @@ _MOST_LOOKED_AT = 64
 """Places looked at before giving up, so that a long response made of near misses costs little."""
 _QUOTE_LENGTH = 200
 make_outcome, make_evidence = maker(Outcome), maker(Evidence)
+_Aim: TypeAlias = Literal["value", "source", "trap", "scan"]
+_AIMS: dict[str, _Aim] = {"must-cite": "source", "must-not-contain": "trap"}
+"""What a literal is looked for as: many sources may stand side by side, and a trap is sprung beside another value, too."""
 _ABSENT = Outcome("fail", "not in the response", 0.0)
 
 
@@ -63,17 +68,13 @@ class Exact:
                 return _check_whole(needle, folded)
             if not options.get("bounded", True):
                 return _check_included(needle, folded)
-        is_scan = bool(options) and bool(options.get("scanned", False))
-        outcome = _check_bounded(needle, folded, subject, is_scan=is_scan)
-        if outcome.state == "fail" and (
-            form := other_form(needle, folded.text, is_trap=_is_trap(expectation))
-        ):
+        aim: _Aim = (
+            "scan" if options and options.get("scanned", False) else _AIMS.get(expectation.kind, "value")
+        )
+        outcome = _check_bounded(needle, folded, subject, aim=aim)
+        if outcome.state == "fail" and (form := other_form(needle, folded.text, is_trap=aim == "trap")):
             return Outcome("unsure", f"not in this form, but as {form!r}")
         return outcome
-
-
-def _is_trap(expectation: Expectation) -> bool:
-    return expectation.kind == "must-not-contain"
 
 
 def _check_whole(needle: str, folded: Normalised) -> Outcome:
@@ -89,7 +90,7 @@ def _check_included(needle: str, folded: Normalised) -> Outcome:
     return _found(folded, start, start + len(needle), "in the response, its edges not looked at")
 
 
-def _check_bounded(needle: str, folded: Normalised, subject: Subject, *, is_scan: bool) -> Outcome:
+def _check_bounded(needle: str, folded: Normalised, subject: Subject, *, aim: _Aim) -> Outcome:
     text = folded.text
     doubtful: Outcome | None = None
     piece_of: str | None = None
@@ -101,14 +102,14 @@ def _check_bounded(needle: str, folded: Normalised, subject: Subject, *, is_scan
         if edges.state == "open":
             piece_of = piece_of or edges.around
         else:
-            outcome = _judged(folded, start, end, subject, edges, is_scan=is_scan)
+            outcome = _judged(folded, start, end, subject, edges, aim=aim)
             if outcome.state == "pass":
                 return outcome
             doubtful = doubtful or outcome
         looked_at += 1
         start = text.find(needle, start + 1)
     if doubtful is None and start < 0:
-        doubtful = _formatted(needle, folded, subject, is_scan=is_scan)
+        doubtful = _formatted(needle, folded, subject, aim=aim)
     if doubtful is not None:
         return doubtful
     if start < 0 and (variant := _other_joiners(needle, text)):
@@ -122,7 +123,7 @@ def _check_bounded(needle: str, folded: Normalised, subject: Subject, *, is_scan
     return _ABSENT
 
 
-def _formatted(needle: str, folded: Normalised, subject: Subject, *, is_scan: bool) -> Outcome | None:
+def _formatted(needle: str, folded: Normalised, subject: Subject, *, aim: _Aim) -> Outcome | None:
     """The literal with marks of formatting around single words of it, as in ``net **45**``."""
     if " " not in needle or not HAS_FORMATS.search(folded.text):
         return None
@@ -137,7 +138,7 @@ def _formatted(needle: str, folded: Normalised, subject: Subject, *, is_scan: bo
         ):  # a code mark, or a quote by which something else is meant
             outcome = Outcome("unsure", f"found, but with marks in it: {found[0]!r}")
         else:
-            outcome = _judged(folded, start, end, subject, edges, is_scan=is_scan)
+            outcome = _judged(folded, start, end, subject, edges, aim=aim)
         if outcome.state == "pass":
             return outcome
         doubtful = doubtful or outcome
@@ -174,7 +175,7 @@ def _joined_otherwise(needle: str) -> re.Pattern[str] | None:
 
 
 def _judged(
-    folded: Normalised, start: int, end: int, subject: Subject, edges: Edges, *, is_scan: bool
+    folded: Normalised, start: int, end: int, subject: Subject, edges: Edges, *, aim: _Aim
 ) -> Outcome:
     """A match at a token's edges: is it said, or only mentioned?"""
     begin, stop = folded.span(start, end)
@@ -183,14 +184,14 @@ def _judged(
     else:
         doubt = doubt_at(subject.text, begin, stop, subject.view(kept_cues))
         if doubt is None:
-            doubt = _doubt_of(kind_of(subject.text[begin:stop]), subject.text, begin, stop, is_scan=is_scan)
+            doubt = _doubt_of(kind_of(subject.text[begin:stop]), subject.text, begin, stop, aim=aim)
     evidence = _evidence(subject.text, begin, stop)
     if doubt is None:
         return make_outcome("pass", "stands in the response", 1.0, evidence)
     return make_outcome("unsure", f"found, but {doubt}", None, evidence)
 
 
-def _doubt_of(said: Found, text: str, begin: int, stop: int, *, is_scan: bool) -> str | None:
+def _doubt_of(said: Found, text: str, begin: int, stop: int, *, aim: _Aim) -> str | None:
     """What the sentence around a literal does to it; a scan is read for its words only."""
     if said == "statement":
         return objection_around(text, begin, stop)
@@ -202,11 +203,14 @@ def _doubt_of(said: Found, text: str, begin: int, stop: int, *, is_scan: bool) -
         and (doubt := doubt_of_change(text, begin, stop)) is not None
     ):
         return doubt
-    if is_scan:
+    if aim == "scan":
         return None
     if said == "name" and (doubt := name_goes_on(text, begin, stop)) is not None:
         return doubt
-    return doubt_of_frame(text, begin, stop, said)
+    if doubt := doubt_of_frame(text, begin, stop, said):
+        return doubt
+    rival = rival_of(text, begin, stop) if said == "identifier" and aim == "value" else None
+    return f"{rival!r} may be meant" if rival else None
 
 
 def _found(folded: Normalised, start: int, end: int, reason: str) -> Outcome:

@@ -21,6 +21,7 @@ from tiered_eval.text.answers import doubt_before
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
 from tiered_eval.text.frames import doubt_of_frame
+from tiered_eval.text.governors import is_plain_amount
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
 from tiered_eval.text.numbers.glance import Glance
 from tiered_eval.text.numbers.guards import doubt_around
@@ -37,6 +38,7 @@ __all__ = ["Number"]
 _NO_NUMBER = Outcome("fail", "no number in the response", 0.0)
 _ABSENT = Outcome("fail", "none of its numbers says so", 0.0)
 _QUOTE_LENGTH = 200
+_BEHIND = 40
 _BARE = 12
 """Characters; a shorter response is a number and nothing else."""
 make_outcome, make_evidence = maker(Outcome), maker(Evidence)
@@ -126,7 +128,13 @@ def _doubt_of_sentence(text: str, found: Reading, claim: Claim) -> str | None:
     is_bare = not (claim.reading.unit or claim.reading.currency or found.unit or found.currency)
     if is_bare and found.kind == "plain" and (doubt := numbered_name(text, found.start, found.end)):
         return doubt
-    return doubt_of_frame(text, found.start, found.end, "number")
+    is_exact = not (found.is_approximate or found.kind == "bound" or claim.tolerance)
+    if doubt := doubt_of_frame(text, found.start, found.end, "number" if is_exact else "bound"):
+        return doubt
+    has_unit = found.unit is not None and claim.reading.unit is not None
+    if has_unit and not is_plain_amount(text[found.end : found.end + _BEHIND]):
+        return "a point in time, a delay or another measure, as the words behind it may say"
+    return None
 
 
 def _cues_of(subject: Subject) -> Sequence[Cue]:

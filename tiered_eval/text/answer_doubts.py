@@ -59,6 +59,12 @@ _RELATED = re.compile(
     re.IGNORECASE,
 )
 """Right before a name they say whose relative it is; the answer is the other one."""
+_TURNED_DOWN = re.compile(
+    r"\s(?:would|might|could)\s+be\s+(?:an?|the)\s+(?:\w+\s+)?(?:guess|answer|choice)\b|\s(?:is|was)\s+(?:often\s+)?(?:wrong|incorrect|mistaken|confused)\b"
+    r"|\shas\s+been\s+suggested\b|['’]s\s+(?:\w+\s+)?(?:daughter|son|wife|husband|brother|sister|mother|father|assistant|student|pupil|rival|successor|predecessor)\b",
+    re.IGNORECASE,
+)
+"""Right behind an answer they say that it is none, or only whose it is."""
 _CONTRASTED = re.compile(r",\s+(while|whereas)\b", re.IGNORECASE)
 """Before a name in its sentence they set it apart from what was asked about."""
 _ASKS_SEVERAL = re.compile(
@@ -107,6 +113,8 @@ def doubt_at_place(
             return "named as what the answer is compared with"
         if _has(_RELATED, subject, start):
             return "named as somebody's relative"
+        if _TURNED_DOWN.match(text, end):
+            return "turned down behind it"
         if _has(_CONTRASTED, subject, start):
             return "said of the other one"
         if {token.stem for token in content(form)} <= question_stems(question):

@@ -13,7 +13,7 @@ import re
 
 import re2
 
-__all__ = ["foreign_doubt"]
+__all__ = ["foreign_doubt", "is_english"]
 
 _ENGLISH = re.compile(
     r"\b(?:the|of|and|it|are|you|your|has|have|this|that|with|were|from|they|which|would|should|there|their|its|she|he|i|we)\b",
@@ -29,7 +29,7 @@ _GERMAN = """
 _FRENCH = """
     pas jamais aucun aucune sans sauf ni plutôt si serait seraient pourrait pourraient devrait aurait auraient
     peut-être selon soi-disant probablement prétendument sans\\sdoute auparavant autrefois ancien ancienne
-    environ près presque plus moins jusqu au-delà entre uniquement seulement partiellement à\\speu\\sprès passé remplacé refusé annulé
+    environ près presque plus moins jusqu au-delà entre uniquement seulement partiellement à\\speu\\sprès passé remplacé refusé annulé lieu
 """
 _SPANISH = """
     nunca jamás sin ningún ninguna ninguno ni tampoco excepto salvo si sería serían podría podrían debería habría tendría
@@ -44,9 +44,17 @@ _OTHERS = """
     nie bez jeśli gdyby może podobno około prawie tylko ne není nikdy
     не нет ни без никогда если бы может около почти только до
 """
-_UNSPACED = "不|没|沒|未|無|无|非|别|如果|若|约|約|ない|ません|なかった|もし|않|없|아니|만약|약"
+_UNSPACED = "不|错|没|沒|未|無|无|非|别|如果|若|约|約|ない|ません|なかった|もし|않|없|아니|만약|약"
 _WORDS = "|".join(dict.fromkeys(f"{_GERMAN} {_FRENCH} {_SPANISH} {_OTHERS}".split()))
 _DOUBTFUL = re2.compile(rf"(?i)(?:^|[^\pL\pN_])(?:(?:{_WORDS})(?:[^\pL\pN_]|$)|[nj]['’]\pL|ne\s)|{_UNSPACED}")
+
+
+_SMALL = re.compile(r"\b(?:is|to|for|by|or|can|our|but|be|as|at|my|was|not)\b", re.IGNORECASE)
+
+
+def is_english(sentence: str) -> bool:
+    """Does one of the small words of English stand there? Some are those of other languages as well."""
+    return _ENGLISH.search(sentence) is not None or _SMALL.search(sentence) is not None
 
 
 def foreign_doubt(sentence: str) -> str | None:

@@ -33,6 +33,7 @@ SUPPOSED = r"""
   | in\s+(?:the|an?|this|that|his|her)\s+(?:\w+\s+)?(?:novel|story|film|movie|tale|legend|fiction|dream|simulation|scenario)
   | placeholder | dummy | fictional | fictitious | made-up | looks?\s+like\s+this | in\s+the\s+(?:form|format)
   | (?:for|as\s+an)\s+(?:example|instance) | e\.g\. | (?:were|had)\s+(?:we|you|they|it|he|she)
+  | april\s+fools?\W* | parallel\s+(?:world|universe) | in\s+the\s+game | (?:god|heaven)\s+forbid | lest | as\s+(?:if|though)
   | if | unless | whether | as\s+soon\s+as | until | once
 """
 GUESSED = r"""
@@ -43,7 +44,7 @@ GUESSED = r"""
   | misconception | (?:please|let\s+me|to)\s+(?:check|verify|confirm|double-check) | make\s+sure | ensure
   | (?:should|could|would|must|ought\s+to|needs?\s+to|has\s+to|have\s+to|ha[sd]\s+yet\s+to)\s+(?:be|have|get)
   | estimate[ds]? | projected | forecast\w* | in\s+the\s+(?:region|neighbou?rhood|ballpark|order)\s+of
-  | (?:was|were|had)\s+(?:\w+\s+)?(?:scheduled|planned|supposed|meant|due|to)
+  | (?:was|were|had)\s+(?:(?:originally|first|once|initially)\s+)?(?:scheduled|planned|supposed|meant|due|to)
 """
 SPEAKERS = """(?:you | users? | customers? | clients? | colleagues? | callers? | friends? | neighbou?rs? | people | they | he | she
   | someone | somebody | everyone | blogs? | forums? | posts? | adverts? | ads? | websites? | many | some | most | others | critics
@@ -65,7 +66,7 @@ COMPARED = r"""
 RULED_OUT = r"""
     waiv\w+ | exclud\w+ | omit\w* | exempt\w*\s+from | (?:free|aside|apart|away)\s+(?:of|from)
   | (?:out|short|devoid|instead|empty|bereft)\s+of | ban(?:s|ned)? | prohibit\w* | forbid\w* | forbade | cancel\w* | abolish\w*
-  | lacks? | lacking | lost | allergic\s+to | without\s+\w+ing | except(?:\s+for)? | save\s+for | minus | skip\w*
+  | lacks? | lacking | lost | swap\w* | switch\w* | trade | exchange | remov\w+ | drop | delet\w+ | undo | replac\w+ | w/o | sans | dream\w*\s+of | allergic\s+to | without\s+\w+ing | except(?:\s+for)? | save\s+for | minus | skip\w*
   | (?:dead|outdated|obsolete|expired|deprecated|fake|counterfeit|old|wrong|mistyped|another|similar)\s+\w+
   | vice | deputy | prime | acting | assistant | partly | partially | mostly | largely | almost | nearly | half | semi
   | sometimes | occasionally | usually | rarely | somewhat
@@ -76,7 +77,8 @@ TAKEN_BACK = r"""
       | out\s+of\s+date | an?\s+(?:\w+\s+)?(?:myth|misconception|mistake|rumou?r|typo|joke|guess|lie))
   | (?:sold|billed|available|charged)\s+separately | redirects?\s+to | belongs?\s+to\s+(?:an?other|someone|somebody|a\s+different)
   | says?\s+nothing | (?:is|are|was)\s+silent | give\s+or\s+take | or\s+(?:so|thereabouts) | at\s+the\s+(?:earliest|latest)
-  | below\s+zero | has\s+been\s+suggested | i\s+(?:think|guess|believe|suppose) | if\s+memory | as\s+far\s+as | they\s+say
+  | below\s+zero | (?:was|were|has\s+been|is|are)\s+(?:taken\s+down|gone|removed|broken|disputed|debated|wrong)
+  | disagree\w* | otherwise | never\s+came | in\s+vain | by\s+(?:accident|mistake|error) | has\s+been\s+suggested | i\s+(?:think|guess|believe|suppose) | if\s+memory | as\s+far\s+as | they\s+say
 """
 """Not far behind the value."""
 RESTRICTED = r"""
@@ -87,7 +89,10 @@ RESTRICTED = r"""
 """Behind the value, in its sentence; of an identifier it restricts nothing."""
 SEASONAL = r"""
     (?:on|at|in|during)\s+(?:the\s+)?(?:weekends? | weekdays | nights? | \w+days | holidays | winter | summer | spring | autumn | mornings
-      | evenings | mice | rats | vitro)
+      | evenings | (?:january|february|march|april|june|july|august|september|october|november|december)
+      | the\s+(?:old|older|other|first|previous|big|small)\s+\w+ | mice | rats | vitro)
+  | once\s+an?\s+\w+ | off-peak | (?:to|for)\s+(?:students|members|customers|employees|residents|children|adults|subscribers|owners|guests
+      |pensioners|seniors|patients)
 """
 """Behind a statement or a participle: not always, or not everywhere."""
 FRAME_SIGNS = rf"(?i:\b(?:{joined(SUPPOSED, GUESSED, TOLD, COMPARED, RULED_OUT, TAKEN_BACK, RESTRICTED, SEASONAL)}|off|discount|ish)\b)"

@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from tiered_eval.text.foreign import foreign_doubt
+from tiered_eval.text.foreign import foreign_doubt, is_english
 from tiered_eval.text.frame_words import (
     COMPARED,
     GUESSED,
@@ -27,14 +27,15 @@ from tiered_eval.text.frame_words import (
     TOLD,
     joined,
 )
+from tiered_eval.text.governors import is_plain_place
 from tiered_eval.text.layout import label_before
 from tiered_eval.text.signs import FRAME, signs_in
 from tiered_eval.text.tokens import holds_verb, is_past_form
 
 __all__ = ["Found", "doubt_of_frame", "kind_of"]
 
-Found: TypeAlias = Literal["word", "act", "name", "identifier", "number", "statement"]
-"""What was found: a common word or phrase, a participle, a name, letters with digits, a number, a whole statement."""
+Found: TypeAlias = Literal["word", "act", "name", "identifier", "number", "bound", "statement"]
+"""What was found: a common word or phrase, a participle, a name, a code, a number, a limit or rough number, a statement."""
 
 _LOOK = 240
 """Characters on either side in which the ends of the sentence are looked for."""
@@ -42,7 +43,7 @@ _SENTENCE_END = re.compile(r"[.!?](?=[\s\"”’)\]*]|$)|\n")
 _ENDS = ("\n", ". ", "! ", "? ")
 _STATEMENT_SPACES = 3
 """From four words on, or with a verb, a literal says something."""
-_DIGIT = re.compile(r"\d")
+_CODE = re.compile(r"[\d@_]|\w[./\\]\w|\(\)|^--?\w")
 
 _NARROWED = re.compile(
     r",?\s+(?:on|at|for|to|in|during|with|by|while|where|till|until|before|after|from|within|up|down|below|above|under|over|per|inside"
@@ -83,7 +84,7 @@ def kind_of(quote: str) -> Found:
     spaces = quote.count(" ")
     if spaces >= _STATEMENT_SPACES or (spaces and holds_verb(quote)):
         return "statement"
-    if _DIGIT.search(quote) or "@" in quote or "://" in quote:
+    if _CODE.search(quote):
         return "identifier"
     if not quote.islower():
         return "name"
@@ -100,14 +101,45 @@ def doubt_of_frame(
     before, after = _sentence_around(text, start, end)
     if (label := label_before(text, start)) and _UNMEANT_LABEL.search(label.lower()):
         return "below or behind a label that takes it back"
+    if _SIGN_BEFORE.search(before) or _ABBREVIATED.search(text, max(0, start - 8), start):
+        return "a limit, or about so much"
+    if _is_other_line(text, start):
+        return "a comment, a removed line, or the other speaker's"
     if doubt := foreign_doubt(f"{before} {after}"):
         return doubt
     before, after = before.lower(), after.lower()
     if found == "word" and _NARROWED.match(after) and _COPULA.search(before):
         return "only as far as the words behind it say"
-    if FRAME not in signs_in(text):
-        return None
-    return _doubt_before(before, own) or _doubt_behind(after, found)
+    if FRAME in signs_in(text) and (doubt := _doubt_before(before, own) or _doubt_behind(after, found)):
+        return doubt
+    if found not in ("bound", "statement") and is_english(before + after) and not _is_plain(before, found):
+        return "not where a plain statement has it"
+    return None
+
+
+def _is_plain(before: str, found: Found) -> bool:
+    return is_plain_place(
+        before, is_act=found == "act", is_labelled=found in ("name", "identifier", "number")
+    )
+
+
+_SIGN_BEFORE = re.compile(r"(?:^|[\s(])(?:[<>]=?|[≤≥≈~±^])\s?$")
+_ABBREVIATED = re.compile(r"\b(?:max|min|approx|ca|est)\.\s*$", re.IGNORECASE)
+_OTHER_LINE = re.compile(
+    r"\s*(?://|<!--|/\*)|\s*(?:customer|user|client|caller|q|human|interviewer|you)\s*:", re.IGNORECASE
+)
+_REPLY = re.compile(
+    r"^\s*(?:agent|assistant|support|bot|clerk|a|answer|ai)\s*:", re.IGNORECASE | re.MULTILINE
+)
+
+
+def _is_other_line(text: str, start: int) -> bool:
+    """Is the line a comment in code, one that a diff removes, or a customer's turn of a dialogue?"""
+    begin = text.rfind("\n", 0, start) + 1
+    if other := _OTHER_LINE.match(text, begin, start):
+        return not other[0].endswith(":") or _REPLY.search(text) is not None
+    following = text.find("\n", start) + 1
+    return text.startswith("-", begin) and following > 0 and text.startswith("+", following)
 
 
 def _sentence_around(text: str, start: int, end: int) -> tuple[str, str]:

@@ -127,7 +127,25 @@ def _framed(claim: Passage, place: Passage, first: int, last: int) -> str | None
             return "joined to another word"
         if kind == "name" and (doubt := name_goes_on(text, start, end)) is not None:
             return doubt
+    elif _goes_on(claim, place, last):
+        return "its last word goes on"
     return doubt_of_frame(text, start, end, kind, frozenset(token.word for token in claim.tokens))
+
+
+def _goes_on(claim: Passage, place: Passage, last: int) -> bool:
+    """ "Bought Norda shares" for "bought Norda": a name at the end that only tells more about a small word behind it."""
+    if last + 1 >= len(place.tokens) or place.stems[last] != claim.stems[-1]:
+        return False
+    here, following = place.tokens[last], place.tokens[last + 1]
+    is_beside = place.text[here.end : following.start] == " "
+    return (
+        is_beside
+        and here.is_capital
+        and is_content(following)
+        and not following.is_capital
+        and following.stem != following.word
+        and following.word.endswith("s")
+    )
 
 
 _HYPHEN_BEFORE = re.compile(r"\w-$")
