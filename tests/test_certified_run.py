@@ -140,6 +140,49 @@ async def test_agreement_with_one_judge_is_none_with_another(
     assert any("top judge: certified with openai:gpt-5-nano" in one for one in report.warnings) is is_void
 
 
+async def test_a_run_that_is_unlike_the_labels_is_no_success(certificate: Certificate, tmp_path: Path):
+    """Most of it is other data than was certified: no verdict is called certified, and a gate that was met ends with 3."""
+    unsure = replace(certificate, q_mix=(0.0, 0.1, 0.8, 0.1, 0.0))
+    config = RunConfig(gate="partial>=0", embedder="none", mode="offline", home=tmp_path / "home")
+    rng = random.Random(2)
+    cases = [shipment(number, rng)[0] for number in range(120)]
+    codes, reports = [], []
+    for name, one in (("alike", certificate), ("unlike", unsure)):
+        path = tmp_path / f"{name}.json"
+        save_certificate(one, path)
+        kept = tmp_path / name / "results.jsonl"
+        report = await evaluate(cases, replace(config, certificate=path, results_path=kept))
+        codes.append(report.exit_code)
+        reports.append(report)
+
+    alike, unlike = reports
+    early = [verdict for result in unlike.results for verdict in result.verdicts if verdict.is_decided]
+    assert codes == [0, 3]
+    assert any(verdict.certified for result in alike.results for verdict in result.verdicts)
+    assert len(early) > 50
+    assert not any(verdict.certified for verdict in early)
+    assert all("in doubt" in verdict.reason for verdict in early)
+    assert '"certified":true' not in (tmp_path / "unlike" / "results.jsonl").read_text()
+    assert unlike.certificate is not None
+    assert unlike.certificate.unlike is not None
+    assert any(warning.startswith("DOUBT") for warning in unlike.warnings)
+
+
+async def test_early_verdicts_outside_of_the_certificate_are_counted(
+    certificate: Certificate, tmp_path: Path
+):
+    """A kind that it does not cover, and a pinned scorer: the report says how many, as nothing is promised about them."""
+    rng = random.Random(2)
+    cases = [shipment(number, rng)[0] for number in range(10)]
+    cite = make_case("See DOC-2025-118.", make_expectation("must-cite", "DOC-2025-118"), id="a")
+    pinned = make_case("PO-4471", make_expectation("must-contain", "PO-4471", scorer="exact"), id="b")
+
+    report, _ = await verdicts_with(certificate, tmp_path, [*cases, cite, pinned])
+
+    assert report.certificate is not None
+    assert (report.certificate.covered, report.certificate.outside) == (10, 2)
+
+
 async def test_nothing_certified_means_that_everything_climbs(tmp_path: Path):
     """Too few labels certify nothing; no untested threshold steps in, and the report says so."""
     fingerprints = {"free": run_fingerprints(None, {})["free"]}

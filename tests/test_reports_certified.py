@@ -81,6 +81,36 @@ def test_a_stale_certificate_is_said(form: str):
     assert "calibrated again" in text
 
 
+@pytest.mark.parametrize("form", ["terminal", "markdown", "junit"])
+def test_a_run_of_other_data_is_said_to_be_in_doubt(form: str):
+    """Why nothing is promised of it stands before the promise."""
+    report = sample_report(
+        certificate=replace(USE, unlike="80% of this run is not like the calibration data")
+    )
+    text = {
+        "terminal": terminal.render(report, width=2000),
+        "markdown": "".join(markdown.render(report)),
+        "junit": "".join(junit.render(report)),
+    }[form]
+
+    place = text.find("80% of this run")
+    assert place >= 0
+    assert form == "junit" or place < text.find("early verdicts differ from human")
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "junit"])
+def test_early_verdicts_outside_of_the_certificate_are_said(form: str):
+    """Where there are some, beside those that it decided."""
+    report = sample_report(certificate=replace(USE, outside=57))
+    text = {
+        "terminal": terminal.render(report, width=2000),
+        "markdown": "".join(markdown.render(report)),
+        "junit": "".join(junit.render(report)),
+    }[form]
+
+    assert "57 early verdicts outside" in text or 'name="certificate.outside" value="57"' in text
+
+
 def test_a_void_certificate_decided_nothing():
     """Nothing is said to have been decided early, and where it went."""
     text = terminal.render(

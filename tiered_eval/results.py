@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, overload
@@ -136,6 +136,25 @@ class StoredResults(Sequence[CaseResult]):
         if self._offsets and inode != self._inode:
             self._offsets, self._inode = StoredResults.load(self._path)._offsets, inode
         return file
+
+    def changed(self, change: Callable[[CaseResult], CaseResult]) -> StoredResults:
+        """The same file with every result changed, where the end of a run says something of all that came before it.
+
+        Raises:
+            ConfigError: there is no room for it. The file stays as it was.
+        """
+        beside = self._path.with_name(f"{self._path.name}.changed")
+        try:
+            with ResultsFile(beside) as file:
+                for result in self:
+                    file.append(change(result))
+            os.replace(beside, self._path)
+        except OSError as error:
+            raise ConfigError(f"cannot write results to {self._path}: {error.strerror or error}") from error
+        finally:
+            with suppress(OSError):
+                beside.unlink()
+        return StoredResults.load(self._path)
 
     @classmethod
     def load(cls, path: Path) -> StoredResults:

@@ -33,6 +33,15 @@ class CertificateUse:
     """Evidence that more differ than allowed: 1 is none, 20 raises the alarm."""
     is_stale: bool
     """The alarm has gone off, in this run or before: nothing is decided early any more."""
+    unlike: str | None = None
+    """Why most of this run is other data than the promise is about; None where it is not."""
+    outside: int = 0
+    """Verdicts that it has no part in, given early by plain routes and pinned scorers: nothing is promised about them."""
+
+    @property
+    def is_doubted(self) -> bool:
+        """Was something decided early by it of which it turned out that nothing is promised?"""
+        return self.early > 0 and (self.is_stale or self.unlike is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,9 +18,13 @@ __all__ = ["certified_facts", "certified_properties", "certified_words", "sample
 
 def certified_facts(use: CertificateUse) -> Iterator[tuple[str, str, str]]:
     """Label, text and style of what a certificate did in a run."""
-    for position, line in enumerate(use.promise):
-        yield ("certified" if position == 0 else "", one_line(line.removeprefix("certified: "), 300), "")
-    yield ("" if use.promise else "certified", _decided(use), "yellow" if use.void else "")
+    lines = [one_line(line.removeprefix("certified: "), 300) for line in use.promise]
+    if use.is_doubted:
+        lines.insert(0, f"IN DOUBT, nothing is promised of this run: {one_line(_doubt(use), 300)}")
+    for position, line in enumerate(lines):
+        style = "bold red" if position == 0 and use.is_doubted else ""
+        yield ("certified" if position == 0 else "", line, style)
+    yield ("" if lines else "certified", _decided(use), "yellow" if use.void else "")
     if use.audited or use.audits_ever:
         yield ("audit", _audited(use), "bold red" if use.is_stale else "")
 
@@ -34,6 +38,9 @@ def certified_properties(report: Report) -> dict[str, str]:
         found["certificate"] = use.name
         found["certificate.promise"] = "; ".join(use.promise)
         found["certificate.early"] = f"{use.early} of {use.covered}"
+        found["certificate.outside"] = str(use.outside)
+        if use.is_doubted:
+            found["certificate.doubt"] = _doubt(use)
         found["certificate.audit"] = _audited(use)
     return found
 
@@ -44,6 +51,8 @@ def certified_words(verdict: Verdict) -> str | None:
         said = [step.state for step in verdict.trail if step.scorer == "certificate"]
         early = said[-1] if said else "early"
         return f"audited, {early} by the certificate"
+    if verdict.scorer == "certificate" and not verdict.certified:
+        return "early, in doubt"
     return "certified" if verdict.certified else None
 
 
@@ -61,13 +70,18 @@ def sampled_line(sampled: SampledScore) -> str:
 
 
 def _decided(use: CertificateUse) -> str:
+    outside = f"; {plural(use.outside, 'early verdict')} outside of it" if use.outside else ""
     if use.void:
-        return f"void: all {plural(use.covered, 'expectation')} of its kinds went to the judge"
+        return f"void: all {plural(use.covered, 'expectation')} of its kinds went to the judge{outside}"
     climbed = use.covered - use.early
     return (
         f"{use.early:,} of {plural(use.covered, 'expectation')} of its kinds decided early; "
-        f"uncertified: {climbed:,} escalated"
+        f"uncertified: {climbed:,} escalated{outside}"
     )
+
+
+def _doubt(use: CertificateUse) -> str:
+    return use.unlike or "its audits differ more often than certified"
 
 
 def _audited(use: CertificateUse) -> str:

@@ -42,6 +42,8 @@ def annotation_lines(report: Report) -> Iterator[str]:
         yield _command("warning", "tiered-eval: errors", wording.reasons_line(report.failures))
     if report.certificate is not None and report.certificate.is_stale:
         yield _command("warning", "tiered-eval: certificate", "stale: calibrate again, see the report")
+    elif report.certificate is not None and report.certificate.is_doubted:
+        yield _command("warning", "tiered-eval: certificate", "in doubt: calibrate again, see the report")
     if report.gate is not None and report.gate.state != "met":
         yield _command("warning", "tiered-eval: gate", wording.gate_line(report.gate))
 

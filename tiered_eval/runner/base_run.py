@@ -141,13 +141,14 @@ def _places(report: Report) -> dict[str, int]:
 def _may_stand(verdict: Verdict) -> bool:
     """Was it decided by a model, with a prompt that is still the one in use, or early by the certificate of both runs?
 
-    What the certificate said of this response the base has audited, where it was drawn: another run would draw the same.
+    What the certificate said of this response the base has audited, where it was drawn: another run would draw the same. What was
+    given early and is in doubt does not stand.
     """
     if not verdict.is_decided:
         return False
     if verdict.certified:
         return True
-    if verdict.tier not in ("embedding", "judge"):
+    if verdict.scorer == "certificate" or verdict.tier not in ("embedding", "judge"):
         return False
     return verdict.prompt is None or _is_current(verdict.prompt)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,13 +27,13 @@ from tiered_eval.calibration.collecting import (
     run_fingerprints,
 )
 from tiered_eval.calibration.decider import CertifiedDecider, Decision
-from tiered_eval.calibration.drift import DRIFT_BINS, drift_warning
+from tiered_eval.calibration.drift import DRIFT_BINS, drift_warning, most_is_unlike
 from tiered_eval.calibration.features import FreeScores
 from tiered_eval.calibration.wording import certified_line
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import EmbedderMissing, LedgerError
 from tiered_eval.profiles import Profile
-from tiered_eval.records import CertificateUse, Expectation, JudgeStage, Outcome, Suite
+from tiered_eval.records import CaseResult, CertificateUse, Expectation, JudgeStage, Outcome, Suite, Verdict
 from tiered_eval.runner.audits import Audits
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
@@ -48,6 +49,8 @@ Scores = dict[str, float | None]
 EMBEDDING_TIER = "embedding"
 FREE_TIER = "free"
 FILE_NAME = "certificate.json"
+CERTIFIED = "certified: "
+"""How the reasons of certified verdicts begin."""
 
 
 def certificate_for(suite: Path | None, chosen: Path | None) -> Path | None:
@@ -72,6 +75,8 @@ class CertifiedChecks:
         """Verdicts that it gave in this run, those that were audited after included."""
         self._kinds: Counter[str] = Counter()
         self._q = Counter[int]()
+        self._cases = 0
+        self._last_case: str | None = None
         self._unlike = Counter[str]()
         """Scores by which expectations are unlike the certification labels."""
         self._free = FreeScores(profile)
@@ -162,10 +167,24 @@ class CertifiedChecks:
             yield f"the audits of this run could not be noted: {audits.trouble}"
         if self._unlike:
             yield _unlike(self._unlike)
-        yield from filter(None, (kind_warning(self._certificate.kind_mix, self._kinds), self._drift()))
+        if self.unlike is not None:
+            yield f"DOUBT: no early verdict of this run is certified, as {self.unlike}"
+            return
+        kinds = kind_warning(self._certificate.kind_mix, self._kinds)
+        yield from filter(None, (kinds, drift_warning(self._certificate.q_mix, self._spread)))
 
-    def _drift(self) -> str | None:
-        return drift_warning(self._certificate.q_mix, [self._q[place] for place in range(DRIFT_BINS)])
+    @property
+    def _spread(self) -> list[int]:
+        return [self._q[place] for place in range(DRIFT_BINS)]
+
+    @property
+    def unlike(self) -> str | None:
+        """Why most of this run is other data than the promise is about; known at the end of the run only."""
+        certificate = self._certificate
+        if self.void or not self.early:
+            return None
+        mix = None if certificate.promise.per_kind else certificate.kind_mix
+        return most_is_unlike(mix, self._kinds, certificate.q_mix, self._spread, cases=self._cases)
 
     @property
     def in_force(self) -> str | None:
@@ -173,14 +192,14 @@ class CertifiedChecks:
         may_decide = self._certificate.is_certified and not self.void and not self.audits.was_stale
         return self.audits.name if may_decide else None
 
-    @property
-    def is_doubted(self) -> bool:
-        """Has it gone stale in this run, after it had decided something?"""
-        return self.audits.is_stale and self.early > 0
+    @staticmethod
+    def in_doubt(result: CaseResult) -> CaseResult:
+        """A result of a run of whose early verdicts nothing is promised after all (see :attr:`CertificateUse.is_doubted`)."""
+        return replace(result, verdicts=tuple(map(_in_doubt, result.verdicts)))
 
     @property
     def use(self) -> CertificateUse:
-        """What it did in this run, for the report."""
+        """What it did in this run, for the report; ``outside`` is not known here."""
         state, audits = self.audits.state, self.audits
         return CertificateUse(
             name=audits.name,
@@ -195,6 +214,7 @@ class CertifiedChecks:
             allowed=state.allowed if state is not None else None,
             alarm_level=state.capital if state is not None else None,
             is_stale=audits.is_stale,
+            unlike=self.unlike,
         )
 
     @property
@@ -209,6 +229,8 @@ class CertifiedChecks:
         """Every free score."""
         scores = self._free.of(expectation, subject)
         self._kinds[expectation.kind] += 1
+        if subject.case.id != self._last_case:
+            self._cases, self._last_case = self._cases + 1, subject.case.id
         if self._decider is not None and not self.void:
             first = self._decider.probability(expectation.kind, scores, ahead=self._later)
             self._unlike.update(self._decider.unlike_labels(expectation.kind, scores, ahead=self._later))
@@ -290,6 +312,13 @@ def _reaching(by_tier: Mapping[str, float], tier: str | None) -> float:
     left = 1.0 - by_tier.get(FREE_TIER, 0.0)
     decided = sum(by_tier[name] for name in before if name != FREE_TIER)
     return min(1.0, max(0.0, 1.0 - decided / left)) if left > 0 else 1.0
+
+
+def _in_doubt(verdict: Verdict) -> Verdict:
+    if not verdict.certified:
+        return verdict
+    reason = f"early, and in doubt with its certificate: {verdict.reason.removeprefix(CERTIFIED)}"
+    return replace(verdict, certified=False, reason=reason)
 
 
 def _unlike(names: Mapping[str, int]) -> str:

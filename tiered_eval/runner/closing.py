@@ -33,7 +33,7 @@ def exit_code(
     """The exit code, as docs/cli.md lists them. A gate that no leftover can save is not met, whatever else happened.
 
     Args:
-        is_doubted: verdicts of this run rest on a certificate that its own audits have shown to be wrong.
+        is_doubted: verdicts of this run rest on a certificate that its own audits have shown to be wrong, or that is about other data.
         base_stopped: what ended the run that this one is compared with, where an open gate depends on it.
     """
     if stopped == "interrupted":

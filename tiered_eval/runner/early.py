@@ -17,7 +17,7 @@ from tiered_eval.records.making import maker
 from tiered_eval.records.verdicts import ZERO_USD
 from tiered_eval.router import Route
 from tiered_eval.runner.audits import LastStages
-from tiered_eval.runner.certified import CertifiedChecks, Scores
+from tiered_eval.runner.certified import CERTIFIED, CertifiedChecks, Scores
 from tiered_eval.runner.opened import OpenExpectation, paid
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
@@ -174,7 +174,7 @@ def _certified_verdict(
         kind=expectation.claim,
         expected=expectation.expected,
         state=decision.state,
-        reason=f"certified: the scores give it {decision.q:.3f} to be met",
+        reason=f"{CERTIFIED}the scores give it {decision.q:.3f} to be met",
         tier=_tier_of(decision),
         scorer="certificate",
         score=decision.q,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,15 +26,17 @@ from tiered_eval.profiles import Profile
 from tiered_eval.records import (
     Case,
     CaseResult,
+    CertificateUse,
     Counts,
     Report,
     Spend,
     Suite,
     chain_in_words,
 )
-from tiered_eval.results import ResultsFile
+from tiered_eval.results import ResultsFile, StoredResults
 from tiered_eval.runner.against import GateAgainst
 from tiered_eval.runner.avoided import AvoidedCalls
+from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.closing import Stopped, exit_code, tier_lines, why_stopped
 from tiered_eval.runner.drawing import Drawing, drawing_for
 from tiered_eval.runner.ending import run_to_end
@@ -190,6 +192,8 @@ class _Run:
         self._tally = Tally()
         self._warnings: list[str] = list(suite.warnings)
         self._kept: list[CaseResult] = []
+        self._outside = 0
+        """Verdicts given early by something else than a certificate."""
         self._began = clock()
         self._told = self._began
         self._unread_since: float | None = None
@@ -223,12 +227,26 @@ class _Run:
         if self._tally.cases == 0:
             raise ConfigError(f"suite {self._suite.name!r} has no cases: nothing was measured")
         self._kept.sort(key=lambda result: result.index)
-        results = stored if stored is not None else tuple(self._kept)
+        results = self._told_doubts(stored if stored is not None else tuple(self._kept))
         if self._against is None:
             return self._report(started_at, results)
         async with self._watched(stop):
             await self._against.confirm(self._report(started_at, results), self._evaluator)
         return self._against.on(self._report(started_at, results))
+
+    def _told_doubts(self, results: Sequence[CaseResult]) -> Sequence[CaseResult]:
+        """The results, none of which calls certified what turned out to be in doubt."""
+        use = self._certificate_use()
+        if use is None or not use.is_doubted:
+            return results
+        if isinstance(results, StoredResults):
+            return results.changed(CertifiedChecks.in_doubt)
+        return tuple(map(CertifiedChecks.in_doubt, results))
+
+    def _certificate_use(self) -> CertificateUse | None:
+        """What the certificate did so far; None without one."""
+        certified = self._evaluator.certified
+        return None if certified is None else replace(certified.use, outside=self._outside)
 
     async def let_calls_end(self) -> None:
         """Begin nothing more, and wait for calls in flight: they are paid for, so their answers should be kept."""
@@ -259,6 +277,7 @@ class _Run:
                 result = self._cards.scored(result)
             if self._pending is not None:
                 self._pending.settle(result)
+            self._outside += _outside(result)
             tally.add(result, avoided_pico=avoided.pico(result.index))
             if self._drawing is not None:
                 self._drawing.add(result)
@@ -381,7 +400,7 @@ class _Run:
             )
         )
 
-    def _report(self, started_at: str, results: object) -> Report:
+    def _report(self, started_at: str, results: Sequence[CaseResult]) -> Report:
         tally, evaluator = self._tally, self._evaluator
         services = evaluator.services
         assert services is not None, "the evaluator was entered"
@@ -389,8 +408,7 @@ class _Run:
         likely = (sampled.low, sampled.high) if sampled is not None and sampled.estimate is not None else None
         gate = self._gate.judge(tally.figures(), sampled=likely)
         stopped = why_stopped(evaluator.stopped, tally)
-        certified = evaluator.certified
-        is_doubted = certified is not None and certified.is_doubted
+        certificate = self._certificate_use()
         avoided_pico = sum(counts.avoided_pico for counts in tally.tiers.values())
         spend = services.spend(avoided_pico=avoided_pico if self._avoided.is_known else None)
         return Report(
@@ -410,16 +428,20 @@ class _Run:
             failures=dict(sorted(tally.failures.items())),
             spend=spend,
             gate=gate,
-            certificate=None if certified is None else certified.use,
+            certificate=certificate,
             sampled=sampled,
             exit_code=exit_code(
-                tally.counts(), gate, stopped, self._config.max_error_rate, is_doubted=is_doubted
+                tally.counts(),
+                gate,
+                stopped,
+                self._config.max_error_rate,
+                is_doubted=certificate is not None and certificate.is_doubted,
             ),
             stopped=stopped,
             warnings=(*self._warnings, *self._doubts(stopped), *services.warnings),
             scorecard=None if self._cards is None else self._cards.card(),
             settings=self._settings(services),
-            results=results,  # type: ignore[arg-type]  # a tuple, or the reader of a file
+            results=results,
         )
 
     def _doubts(self, stopped: Stopped | None) -> Iterator[str]:
@@ -449,3 +471,13 @@ class _Run:
             **({"certificate": certified.in_force} if certified is not None and certified.in_force else {}),
             **({"code": code} if (code := {**self._evaluator.catalogue.digests, **self._suite.code}) else {}),
         }
+
+
+def _outside(result: CaseResult) -> int:
+    """How many of its verdicts were given below the judge, with no certificate behind them."""
+    return sum(
+        verdict.is_decided
+        and verdict.tier not in (None, "judge")
+        and not (verdict.certified or verdict.audited)
+        for verdict in result.verdicts
+    )

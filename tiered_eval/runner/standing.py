@@ -119,7 +119,7 @@ def gated(
         report.stopped,
         config.max_error_rate,
         # What it did not decide rests on nothing stale.
-        is_doubted=use is not None and use.is_stale and use.early > 0,
+        is_doubted=use is not None and use.is_doubted,
         # What the base lacks matters to the comparison, and to no gate of the candidate's own.
         base_stopped=base.stopped if against.state == "undecided" else None,
     )
