@@ -29,6 +29,13 @@ ROWS = [
     ("https://example.com/a%20b", "https://example.com/a%20b", "pass", "percent-encoded"),
     ("https://example.com/a?x=1&y=2", "https://example.com/a?y=2&x=1", "pass", "the order of a query"),
     ("https://en.example.org/wiki/K2_(film)", "(https://en.example.org/wiki/K2_(film))", "pass", "brackets"),
+    ("https://münchen.de/", "https://xn--mnchen-3ya.de", "pass", "a host in letters and in its code"),
+    ("xn--mnchen-3ya.de", "Siehe MÜNCHEN.de/.", "pass", "the same the other way round, without a scheme"),
+    ("https://strasse.de", "https://straße.de", "fail", "another host, since 2010"),
+    ("https://xn--mnchen-3ya.de", "https://munchen.de", "fail", "without its dots"),
+    (TERMS, "_example.com/terms_", "pass", "in italics"),
+    (TERMS, "my_example.com/terms", "fail", "an underscore in a name"),
+    (TERMS, "[example.com/terms](https://example.org/x)", "pass", "the words of a link"),
     (TERMS, "Do not use https://example.com/terms", "unsure", "denied"),
     (TERMS, "no address", "fail", "none"),
 ]

@@ -6,22 +6,26 @@ before the first word, and the full stop after the last, are not the author's bu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from tiered_eval.records import Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of, texts_of
 from tiered_eval.text.edges import edges_at
 from tiered_eval.text.normalise import Normalised, normalise, normalise_cased
 
 __all__ = ["EndsWith", "StartsWith"]
 
-_MARKS = " *_`#>\"'([{"
-_ENDINGS = " .!?…\"')]}*_`"
+_MARKS = re.compile(r"(?:[\s*_`#>\"'(\[{|•]|[-+](?=\s))*")
+_ENDINGS = " .!?…\"')]}*_`|"
 
 
 class _Affix(SelectingScorer):
     """Options: ``case_sensitive``, and ``bounded: false`` to look at characters only."""
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all" if options.get("bounded", True) else "none"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         folded = given.subject.view(normalise_cased if options.get("case_sensitive") else normalise)
@@ -63,8 +67,8 @@ class StartsWith(_Affix):
     def place(self, text: str, needle: str) -> int | None:
         if text.startswith(needle):
             return 0
-        start = len(text) - len(text.lstrip(_MARKS))
-        return start if text.startswith(needle, start) else None
+        marks = _MARKS.match(text)
+        return marks.end() if marks and text.startswith(needle, marks.end()) else None
 
     def shown(self, folded: Normalised) -> str:
         return folded.original.lstrip()[:60]
@@ -77,7 +81,7 @@ class EndsWith(_Affix):
     reason = "ends with it"
 
     def place(self, text: str, needle: str) -> int | None:
-        for end in (len(text), len(text.rstrip(_ENDINGS))):
+        for end in range(len(text), len(text.rstrip(_ENDINGS)) - 1, -1):
             if end >= len(needle) and text.endswith(needle, 0, end):
                 return end - len(needle)
         return None

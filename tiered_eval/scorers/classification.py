@@ -12,7 +12,7 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of, texts_of
 from tiered_eval.text.accents import composed
 from tiered_eval.text.frames import doubt_of_frame
 from tiered_eval.text.labels import LabelAt, find_labels, is_answer_at, label_of
@@ -33,6 +33,9 @@ class Classification(SelectingScorer):
     """
 
     name = "classification"
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         """Is the chosen label (one of) the expected?

@@ -12,7 +12,7 @@ from typing import Any
 
 from tiered_eval.records import Expectation, Outcome
 from tiered_eval.scorers.exact import Exact
-from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, texts_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, graded, texts_of
 from tiered_eval.text.accents import composed
 from tiered_eval.text.json_values import is_list
 
@@ -29,6 +29,9 @@ class Contains(SelectingScorer):
     """
 
     name = "contains"
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all" if options.get("bounded", True) else "none"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         parts = texts_of(expected)

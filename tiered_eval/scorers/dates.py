@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tiered_eval.records import Outcome, Tier
-from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of, texts_of
 from tiered_eval.text.dates import MONTHS, Day
 from tiered_eval.text.frames import doubt_of_frame
 from tiered_eval.text.numbers import Reading, parse_claim, parse_numbers
@@ -29,6 +29,9 @@ class DateValue(SelectingScorer):
 
     name = "date"
     tier: Tier = "number"
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         """Is one of the dates named?

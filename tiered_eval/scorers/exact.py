@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.records.making import maker
+from tiered_eval.scorers.despite_marks import despite_marks
 from tiered_eval.text.changes import doubt_of_change, is_still_open
 from tiered_eval.text.edges import Edges, edges_at
 from tiered_eval.text.formats import HAS_FORMATS, spread
@@ -30,6 +31,7 @@ from tiered_eval.text.rivals import rival_of
 from tiered_eval.text.signs import CHANGE, signs_in
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.titles import name_goes_on
+from tiered_eval.text.unmarked import find_marks
 
 __all__ = ["Exact"]
 
@@ -68,13 +70,20 @@ class Exact:
                 return _check_whole(needle, folded)
             if not options.get("bounded", True):
                 return _check_included(needle, folded)
-        aim: _Aim = (
-            "scan" if options and options.get("scanned", False) else _AIMS.get(expectation.kind, "value")
-        )
-        outcome = _check_bounded(needle, folded, subject, aim=aim)
-        if outcome.state == "fail" and (form := other_form(needle, folded.text, is_trap=aim == "trap")):
-            return Outcome("unsure", f"not in this form, but as {form!r}")
-        return outcome
+        if subject.view(find_marks) is None:
+            return _check_said(needle, expectation, subject)
+        return despite_marks(lambda read: _check_said(needle, expectation, read), subject, value)
+
+
+def _check_said(needle: str, expectation: Expectation, subject: Subject) -> Outcome:
+    options = expectation.options
+    is_cased = bool(options) and options.get("case_sensitive", False)
+    folded = subject.view(normalise_cased if is_cased else normalise)
+    aim: _Aim = "scan" if options and options.get("scanned", False) else _AIMS.get(expectation.kind, "value")
+    outcome = _check_bounded(needle, folded, subject, aim=aim)
+    if outcome.state == "fail" and (form := other_form(needle, folded.text, is_trap=aim == "trap")):
+        return Outcome("unsure", f"not in this form, but as {form!r}")
+    return outcome
 
 
 def _check_whole(needle: str, folded: Normalised) -> Outcome:

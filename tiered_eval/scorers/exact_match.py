@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tiered_eval.records import Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of
 from tiered_eval.text.json_in_text import parse_json_text
 from tiered_eval.text.json_values import is_list, is_same
 from tiered_eval.text.plain_answers import plain_answer
@@ -29,6 +29,9 @@ class ExactMatch(SelectingScorer):
     """
 
     name = "exact-match"
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "none" if options.get("strict") else "all"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         is_strict = bool(options.get("strict"))

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.scorers.despite_marks import despite_marks
+from tiered_eval.text.confusables import Glyphs
 from tiered_eval.text.edges import edges_at
 from tiered_eval.text.normalise import Normalised
 from tiered_eval.text.polarity import doubt_at, kept_cues
@@ -21,6 +23,7 @@ from tiered_eval.text.scanned_names import find_name_fault
 from tiered_eval.text.scanned_words import find_word_fault
 from tiered_eval.text.scans import Reading, literal_glyphs, readings, scan
 from tiered_eval.text.subject import Subject
+from tiered_eval.text.unmarked import find_marks
 
 __all__ = ["FuzzyOcr"]
 
@@ -55,18 +58,29 @@ class FuzzyOcr:
         literal = literal_glyphs(wanted)
         if not literal.glyphs:
             return Outcome("unsure", "the literal has no letters or digits")
-        found, is_complete = readings(literal, subject.view(scan))
         accepted = self._accepted(expectation)
-        best = _best([_judged(wanted, reading, subject, accepted) for reading in found])
-        if best.state == "fail" and not is_complete:
-            return Outcome("unsure", "the response is too long to be searched all through", best.score)
-        return best
+        if subject.view(find_marks) is None:
+            return _best_reading(wanted, literal, subject, accepted)
+        return despite_marks(
+            lambda read: _best_reading(wanted, literal, read, accepted),
+            subject,
+            value,
+            only_bold=True,  # a scan has strokes that look like underscores
+        )
 
     def _accepted(self, expectation: Expectation) -> float:
         asked = expectation.options.get("threshold")
         if asked is None:
             asked = self._profile.threshold(self.name, expectation.kind)
         return ACCEPTED_LIKENESS if asked is None else float(asked)
+
+
+def _best_reading(wanted: str, literal: Glyphs, subject: Subject, accepted: float) -> Outcome:
+    found, is_complete = readings(literal, subject.view(scan))
+    best = _best([_judged(wanted, reading, subject, accepted) for reading in found])
+    if best.state == "fail" and not is_complete:
+        return Outcome("unsure", "the response is too long to be searched all through", best.score)
+    return best
 
 
 def _best(outcomes: list[Outcome]) -> Outcome:

@@ -17,6 +17,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.records.making import maker
+from tiered_eval.scorers.despite_marks import despite_marks
 from tiered_eval.text.answers import doubt_before
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
@@ -32,6 +33,7 @@ from tiered_eval.text.polarity import Cue, doubt_at, find_cues, kept_cues
 from tiered_eval.text.questions import asked_power, asks_for_percent
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.titles import numbered_name
+from tiered_eval.text.unmarked import find_marks
 
 __all__ = ["Number"]
 
@@ -64,13 +66,19 @@ class Number:
             if expectation.kind == "equivalent":
                 return _NO_GOLD_NUMBER  # one gold answer of several is a number, this one is not
             raise
-        if expectation.kind == "equivalent":
-            outcome = _check_answer(claim, expectation, subject)
-        else:
-            outcome = _check_stated(claim, subject)
-        if outcome.state == "fail" and (doubt := said_in_words(claim, subject.text)):
-            return Outcome("unsure", doubt)
-        return outcome
+        if subject.view(find_marks) is None:
+            return _check_claim(claim, expectation, subject)
+        return despite_marks(lambda read: _check_claim(claim, expectation, read), subject, value)
+
+
+def _check_claim(claim: Claim, expectation: Expectation, subject: Subject) -> Outcome:
+    if expectation.kind == "equivalent":
+        outcome = _check_answer(claim, expectation, subject)
+    else:
+        outcome = _check_stated(claim, subject)
+    if outcome.state == "fail" and (doubt := said_in_words(claim, subject.text)):
+        return Outcome("unsure", doubt)
+    return outcome
 
 
 _NO_GOLD_NUMBER = Outcome("unsure", "this gold answer holds no number")

@@ -13,7 +13,7 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome, OutcomeState, Tier
-from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of
 from tiered_eval.text.json_values import is_list
 from tiered_eval.text.labels import is_answer_at
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
@@ -40,6 +40,9 @@ class Numeric(SelectingScorer):
 
     name = "numeric"
     tier: Tier = "number"
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         claims = [_claim(value, options) for value in (expected if is_list(expected) else [expected])]

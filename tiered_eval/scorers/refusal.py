@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tiered_eval.records import Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of
 from tiered_eval.text.refusals import find_refusal
 
 __all__ = ["IsRefusal"]
@@ -20,6 +20,9 @@ class IsRefusal(SelectingScorer):
     """Is it a refusal? ``not-is-refusal`` wants an answer."""
 
     name = "is-refusal"
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         refusal = given.subject.view(find_refusal)

@@ -11,17 +11,22 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Case, Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.scorers.despite_marks import despite_marks
 from tiered_eval.text.accents import composed, is_composed
 from tiered_eval.text.json_in_text import find_json
 from tiered_eval.text.paths import ANY, find_at, parse_path
 from tiered_eval.text.subject import Subject
+from tiered_eval.text.unmarked import find_marks
 
-__all__ = ["Given", "SelectingScorer", "evidence_of", "graded", "select", "texts_of"]
+__all__ = ["Given", "SelectingScorer", "Taken", "evidence_of", "graded", "select", "texts_of"]
+
+Taken: TypeAlias = Literal["none", "bold", "all"]
+"""Which marks of formatting a scorer sees through; ``bold`` leaves underscores, code marks and links as they are."""
 
 _QUOTE_LENGTH = 200
 _CLOSE = 1e-9
@@ -40,6 +45,14 @@ class Given:
     @property
     def text(self) -> str:
         return self.subject.text
+
+    def read_as(self, subject: Subject) -> Given:
+        """The same where its text is read otherwise."""
+        if subject is self.subject:
+            return self
+        return replace(
+            self, subject=subject, value=subject.text if isinstance(self.value, str) else self.value
+        )
 
     def composed(self) -> Given:
         """The same with its accents composed; places in it are places in that text."""
@@ -66,7 +79,23 @@ class SelectingScorer(ABC):
             ConfigError: a path is none, or leads to no ground truth.
         """
         selected = select(value, expectation, subject)
-        return selected if isinstance(selected, Outcome) else self.compare(*selected, expectation.options)
+        if isinstance(selected, Outcome):
+            return selected
+        expected, given = selected
+        options = expectation.options
+        taken = self.marks_taken(expected, options)
+        if taken == "none" or given.subject.view(find_marks) is None:
+            return self.compare(expected, given, options)
+        return despite_marks(
+            lambda read: self.compare(expected, given.read_as(read), options),
+            given.subject,
+            expected,
+            only_bold=taken == "bold",
+        )
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        """The marks of formatting that change no verdict; a scorer of words takes all of them."""
+        return "none"
 
     @abstractmethod
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:

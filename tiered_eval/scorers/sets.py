@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tiered_eval.records import Outcome, OutcomeState
-from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, texts_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, graded, texts_of
 from tiered_eval.text.accents import composed
 from tiered_eval.text.json_in_text import find_json
 from tiered_eval.text.json_values import as_number, is_list, is_same
@@ -99,6 +99,9 @@ class ListMatch(SelectingScorer):
     """
 
     name = "list-match"
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         texts = list({plain_answer(text): text for text in texts_of(_listed(expected))}.values())

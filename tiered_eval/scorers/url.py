@@ -12,7 +12,7 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, texts_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of, texts_of
 from tiered_eval.text.polarity import doubt_at
 from tiered_eval.text.urls import Address, find_addresses, parse_address
 
@@ -34,6 +34,9 @@ class Url(SelectingScorer):
     """Is the address, or one of several, in the response?"""
 
     name = "url"
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "bold"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         """Is one of the addresses given?

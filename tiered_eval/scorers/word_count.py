@@ -13,7 +13,7 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken
 from tiered_eval.text.sentences import split_sentences
 
 __all__ = ["WordCount"]
@@ -29,6 +29,9 @@ class WordCount(SelectingScorer):
     """Is the length as expected, or between ``min`` and ``max``? ``unit`` is what is counted."""
 
     name = "word-count"
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all" if options.get("unit", "words") == "words" else "none"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         """Is it as long as it should be?

@@ -43,8 +43,11 @@ def read_listing(text: str, known: Sequence[str]) -> Listing:
     """The items of ``text``; ``known`` are those that are looked for."""
     text = text[:LONGEST]
     bullets = [match[1] for match in _BULLET.finditer(text)]
-    if len(bullets) > 1 or (bullets and len(known) == 1):
+    if len(bullets) > 1:
         return _from_bullets(bullets, known)
+    if bullets and len(known) == 1:
+        listing = _from_bullets(bullets, known)
+        return listing if listing.found or listing.doubtful else _from_prose(bullets[0], known)
     return _from_prose(text, known)
 
 

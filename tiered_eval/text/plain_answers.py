@@ -20,7 +20,8 @@ _AROUND = re.compile(
     r"""(?<!\w)(?!\.\d)[.,;:!?"'()\[\]{}*_`…¿¡]+     # before a word, but not the point of .5
       | [.,;:!?"'()\[\]{}*_`…]+(?!\w)              # behind a word
       | (?<!\S)-(?=\s|$)                            # a bullet or a dash by itself
-      | (?<=[\s(])-(?=\s|$)""",
+      | (?<=[\s(])-(?=\s|$)
+      | ^\|+(?=\s)|(?<=\s)\|+$                     # around a cell of a table""",
     re.VERBOSE,
 )
 _THOUSANDS = re.compile(r"(?<![\w.,])([-+$€£]?\d{1,3})((?:,\d{3})+)(?![\w,]|\.\d{3}(?!\d))")

@@ -8,6 +8,7 @@ response's text; a new scorer brings its own and nothing here changes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from tiered_eval.records import Case
@@ -23,16 +24,24 @@ _MISSING: Any = object()
 class Subject:
     """One case as scorers see it: ``text`` is the response; ``view(f)`` is ``f(text)``, computed once."""
 
-    __slots__ = ("_views", "case", "text")
+    __slots__ = ("_readings", "_views", "case", "text")
 
     def __init__(self, case: Case) -> None:
         self.case = case
         self.text = case.response
         self._views: dict[Callable[[str], Any], Any] = {}
+        self._readings: dict[str, Subject] = {}
 
     def view(self, compute: Callable[[str], T]) -> T:
         """``compute(text)``, kept for the next expectation on the same response."""
         kept: T = self._views.get(compute, _MISSING)
         if kept is _MISSING:
             kept = self._views[compute] = compute(self.text)
+        return kept
+
+    def reading(self, text: str) -> Subject:
+        """The same case with another reading of its response, whose views are kept as well."""
+        kept = self._readings.get(text)
+        if kept is None:
+            kept = self._readings[text] = Subject(replace(self.case, response=text))
         return kept

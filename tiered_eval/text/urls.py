@@ -7,6 +7,7 @@ percent-encoding has several spellings; path and query are compared as they are.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,8 +15,13 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 __all__ = ["Address", "find_addresses", "parse_address"]
 
+_REST = r"(?:(?!\]\()[^\s<>\"“”`{}|\\^])"
+"""Not the end of a link's words, as in ``[example.com](https://example.com)``."""
+_BEGIN = r"(?:(?<![\w@./-])|(?<=^_)|(?<=^__)|(?<=[\s(]_)|(?<=[\s(]__))"
+"""Underscores in front are marks of formatting, unless they stand in a word."""
 _URL = re.compile(
-    r"(?i)(?:https?://|www\.)[^\s<>\"“”`{}|\\^]+|(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]{0,62})\.)+[a-z]{2,24}(?:[:/?#][^\s<>\"“”`{}|\\^]*)?"
+    rf"(?:https?://|www\.){_REST}+|{_BEGIN}(?:[^\W_](?:[^\W_]|-){{0,62}}\.)+[a-z]{{2,24}}(?:[:/?#]{_REST}*)?",
+    re.IGNORECASE,
 )
 LONGEST = 2_048
 """Characters of an address; what follows is no part of one."""
@@ -67,6 +73,19 @@ def _is_outside(address: str) -> bool:
     return last in _TRAILING
 
 
+def _one_spelling(host: str) -> str:
+    """A host as people read it: ``xn--mnchen-3ya.de`` is ``münchen.de`` (RFC 3492)."""
+    labels = unicodedata.normalize("NFKC", host).lower().split(".")
+    return ".".join(_read_label(label) if label.startswith("xn--") else label for label in labels)
+
+
+def _read_label(label: str) -> str:
+    try:
+        return label[4:].encode("ascii").decode("punycode")
+    except UnicodeError:
+        return label
+
+
 @lru_cache(maxsize=4096)
 def parse_address(text: str) -> Address | None:
     """The parts of an address that count; None where it is none."""
@@ -85,7 +104,7 @@ def parse_address(text: str) -> Address | None:
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     return Address(
         scheme=scheme,
-        host=host.lower(),
+        host=_one_spelling(host),
         port=None if port in (None, _PORTS.get(scheme, 0)) else port,
         path=quote(unquote(parts.path), safe=_KEPT).rstrip("/"),
         query=tuple(sorted(pair for pair in pairs if not _TRACKING.match(pair[0]))),

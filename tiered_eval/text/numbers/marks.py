@@ -54,7 +54,7 @@ _TIMES_TEN = re.compile(
     r"\s?[x×*·]\s?10(?:\s?(?:\^|\*\*)\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?|(?P<raised>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\w])"
 )
 _POWER_OF_TEN = re.compile(r"\s?(?:\^|\*\*)\s?\{?(?P<power>[+-]?[0-9]{1,3})\}?(?![\w])")
-_TELEPHONE = re.compile(r"[0-9]{1,3}(?:[ .()-]{1,3}[0-9]{1,5}){2,6}(?![0-9,.%])")
+_TELEPHONE = re.compile(r"[0-9]{1,3}(?:[ \u00a0\u202f.()-]{1,3}[0-9]{1,5}){2,6}(?![0-9,.%])")
 _AFTER_LIST_NUMBER = frozenset(".)")
 _LIST_MARK = re.compile(r"[.)][ \t]+\S")
 LINE_START = re.compile(r"(?:^|\n)[ \t>#*]{0,12}\(?$")
