@@ -20,10 +20,11 @@ from tiered_eval import RunConfig, evaluate
 from tiered_eval.calibration.audit_notes import find_audit
 from tiered_eval.calibration.certificate import Certificate, save_certificate
 from tiered_eval.cli.app import run_app
-from tiered_eval.errors import ProviderUnavailable
+from tiered_eval.errors import ProviderUnavailable, SuiteError
 from tiered_eval.ledger import Ledger
 from tiered_eval.records import Case, JudgeStage, Report, Verdict
 from tiered_eval.runner import Evaluator
+from tiered_eval.suite import load_suite
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.loopback import loopback_process
 
@@ -52,6 +53,7 @@ async def run_with(
     answer: Callable[[str], Any] = said_in,
     max_cost_usd: Decimal | None = None,
     seed: int = 0,
+    audit_rate: float | None = None,
     **options: Any,
 ) -> tuple[Report, ScriptedServices]:
     path = tmp_path / "kept" / "certificate.json"
@@ -66,6 +68,7 @@ async def run_with(
         judges=services.judges,
         max_cost_usd=max_cost_usd,
         seed=seed,
+        audit_rate=audit_rate,
     )
     try:
         report = await evaluate(cases, config, services=services)
@@ -97,6 +100,41 @@ async def test_a_share_of_early_verdicts_is_judged_as_well(certificate: Certific
         assert verdict.q is not None
         assert verdict.trail[0].scorer == "certificate"
         assert verdict.trail[0].state == verdict.state
+
+
+@pytest.mark.parametrize(("rate", "low", "high"), [(0.0, 5, 5), (0.5, 30, 60), (1.0, 80, 100)])
+async def test_the_share_that_is_audited_can_be_chosen(
+    certificate: Certificate, tmp_path: Path, rate: float, low: int, high: int
+):
+    """None but the least number, about half, or every early verdict."""
+    report, _ = await run_with(certificate, shipments(100), tmp_path, audit_rate=rate)
+
+    assert report.certificate is not None
+    assert low <= report.certificate.audited <= high
+    assert rate < 1.0 or report.certificate.audited == report.certificate.early
+
+
+@pytest.mark.parametrize(("chosen", "rate"), [(None, 0.2), (0.4, 0.4)])
+def test_a_suite_says_which_share_is_audited(tmp_path: Path, chosen: float | None, rate: float):
+    """As a setting of its judge, where the caller says nothing."""
+    path = tmp_path / "suite.yaml"
+    path.write_text(
+        "judge: {models: [openai:gpt-5-nano], audit_rate: 0.2}\ncases: [{id: a, response: x, expect: [must-contain: x]}]\n"
+    )
+
+    assert RunConfig(audit_rate=chosen).merged_with(load_suite(path)).audit_rate == rate
+
+
+@pytest.mark.parametrize("rate", ["1.5", "-0.1", "much"])
+def test_a_share_that_is_none_is_refused(tmp_path: Path, rate: str):
+    """Where it stands, and what may stand there."""
+    path = tmp_path / "suite.yaml"
+    path.write_text(
+        f"judge: {{models: [openai:gpt-5-nano], audit_rate: {rate}}}\ncases: [{{id: a, response: x, expect: [must-contain: x]}}]\n"
+    )
+
+    with pytest.raises(SuiteError, match=r"judge\.audit_rate"):
+        load_suite(path)
 
 
 async def test_audits_are_kept_over_runs(certificate: Certificate, tmp_path: Path):

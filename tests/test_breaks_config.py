@@ -34,6 +34,8 @@ from tiered_eval.errors import ConfigError
         ({"suite_caps_usd": {"week": Decimal(1)}}, "a period that nothing would be held against"),
         ({"max_error_rate": float("nan")}, "a share that nothing is above"),
         ({"max_error_rate": 1.5}, "more than all"),
+        ({"audit_rate": 1.01}, "more than all, again"),
+        ({"audit_rate": float("nan")}, "a share that nothing is below"),
         ({"mode": "ofline"}, "must not go live by a slip"),
         ({"when_short": "decid"}, "a slip must not choose for its author"),
         ({"batch": "no"}, "another slip"),

@@ -45,6 +45,15 @@ def planned(certificate: Certificate, folder: Path, count: int = 40, **options: 
     return plan(Suite(name="s", cases=shipments(count)), config)
 
 
+def test_a_plan_knows_the_share_that_is_audited(certificate: Certificate, tmp_path: Path):
+    """A larger share is a larger bill, and told beforehand."""
+    usual, every = (planned(certificate, tmp_path, 100, audit_rate=rate).certificate for rate in (None, 1.0))
+
+    assert usual is not None
+    assert every is not None
+    assert usual.audits_most < every.audits_least == every.decided_free
+
+
 @pytest.mark.parametrize("count", [40, 300])
 async def test_a_plan_counts_what_the_run_then_does(certificate: Certificate, tmp_path: Path, count: int):
     """Free scores decide the same, the same verdicts are audited, and no other call is made."""

@@ -103,6 +103,9 @@ class RunConfig:
     """Model to ``{input, output}`` in US dollars a million tokens; wins over the price data."""
     certificate: Path | None = None
     """A calibration's certificate that may decide early; None takes ``certificate.json`` beside the suite, if there is one."""
+    audit_rate: float | None = None
+    """Share of a certificate's early verdicts that the last judge checks as well, in [0, 1]; five a run whatever it is. None takes
+    the suite's, else 5 %."""
     when_short: WhenShort = "estimate"
     """What is judged where not everything can be: a sample for the suite's score, or single cases first."""
     gate: str | None = None
@@ -165,6 +168,7 @@ class RunConfig:
             chain=self.chain if has_judge else asked.chain,
             pack=self.pack if self.pack is not None else asked.pack or "auto",
             batch=self.batch or asked.batch or "auto",
+            audit_rate=self.audit_rate if self.audit_rate is not None else asked.audit_rate,
             embedder=self.embedder if self.embedder is not None else asked.embedder,
             max_cost_usd=self.max_cost_usd if self.max_cost_usd is not None else asked.budget_usd,
             daily_cap_usd=_cap(self.daily_cap_usd, DAILY_CAP_VARIABLE),
@@ -212,6 +216,9 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     yield "gate_margin", _is_number(margin, 0) and margin <= 1, "a share between 0 and 1"
     rate = config.max_error_rate
     yield "max_error_rate", _is_number(rate, 0) and rate <= 1, "a share between 0 and 1"
+    audited = config.audit_rate
+    is_share = audited is None or (_is_number(audited, 0) and audited <= 1)
+    yield "audit_rate", is_share, "a share between 0 and 1, or None"
     yield "concurrency", type(config.concurrency) is int and config.concurrency >= 1, "a number, 1 or more"
     yield "when_short", config.when_short in get_args(WhenShort), f"one of {', '.join(get_args(WhenShort))}"
     yield "mode", config.mode in get_args(Mode), f"one of {', '.join(get_args(Mode))}"

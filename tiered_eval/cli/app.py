@@ -41,7 +41,7 @@ EXIT_CODES = MappingProxyType(
         0: "the gate is met",
         1: "the gate is not met",
         2: "the suite, the options or the environment are wrong; nothing was spent, or the message says how much",
-        3: "measured too little: more errors than --max-error-rate allows, too much left undecided, or a stale certificate",
+        3: "measured too little: more errors than --max-error-rate allows, too much left undecided, or a certificate in doubt",
         4: "the cap or the deadline was reached before the gate could be decided",
         70: "a fault in tiered-eval itself; run the same command again, nothing that was paid for is lost",
         130: "interrupted by Ctrl-C; the partial report is written",

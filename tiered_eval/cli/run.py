@@ -88,6 +88,12 @@ __all__ = ["run"]
     help="A calibration's certificate that may decide early (default: certificate.json beside the suite).",
 )
 @click.option(
+    "--audit-rate",
+    type=SHARE,
+    metavar="SHARE",
+    help="Early verdicts of a certificate that the judge checks as well, five at least (default: the suite's, else 5%).",
+)
+@click.option(
     "--max-error-rate",
     type=SHARE,
     default=0.0,
@@ -188,6 +194,7 @@ def _config_from(
     when_short: WhenShort,
     gate: str | None,
     certificate: Path | None,
+    audit_rate: float | None,
     max_error_rate: float,
     concurrency: int,
     request_timeout: float,
@@ -219,6 +226,7 @@ def _config_from(
         when_short=when_short,
         gate=gate,
         certificate=certificate,
+        audit_rate=audit_rate,
         max_error_rate=max_error_rate,
         seed=seed,
     )

@@ -164,6 +164,8 @@ class SuiteSettings:
     """May expectations share a judge call? None where the author does not say."""
     batch: Literal["auto", "never", "always"] | None = None
     """May judge calls go through the vendors' batches?"""
+    audit_rate: float | None = None
+    """Share of a certificate's early verdicts that the judge checks as well, in [0, 1]."""
     embedder: str | None = None
     gate: str | None = None
     """Such as ``partial>=0.95``."""

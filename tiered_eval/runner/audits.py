@@ -102,10 +102,13 @@ class Audits:
 
     Args:
         seed: of the run; the same verdicts are drawn with the same.
+        rate: share of early verdicts that are drawn; None: the default.
         is_live: replies may be bought. A run that makes no call makes no ledger either.
     """
 
-    def __init__(self, certificate: Certificate, *, seed: int = 0, is_live: bool = True) -> None:
+    def __init__(
+        self, certificate: Certificate, *, seed: int = 0, rate: float | None = None, is_live: bool = True
+    ) -> None:
         self.name = certificate.name
         self.allowed = _allowed(certificate)
         """The share that may differ by the weakest promise; None where the certificate does not know, and there is no alarm."""
@@ -119,7 +122,8 @@ class Audits:
         """Had the alarm gone off before this run?"""
         self._is_live = is_live
         self._seed = seed
-        self._draw = AuditDraw(seed=seed)
+        self._rate = DEFAULT_RATE if rate is None else rate
+        self._draw = AuditDraw(seed=seed, rate=self._rate)
         self._is_drawing = False
         self._slots = 0
         self._book = None if self.allowed is None else AuditBook(state=begin_audit(self.name, self.allowed))
@@ -185,7 +189,7 @@ class Audits:
 
     def would_draw(self, expectation: Expectation, subject: Subject) -> bool:
         """Would an early verdict on it be audited? Nothing comes of asking."""
-        return self._is_drawing and audit_rank(_id(expectation, subject), self._seed) < DEFAULT_RATE
+        return self._is_drawing and audit_rank(_id(expectation, subject), self._seed) < self._rate
 
     def next_slot(self) -> int:
         """The next place in the order of the draw."""

@@ -65,11 +65,17 @@ class CertifiedChecks:
     """Decides by one certificate. Decides nothing before :meth:`begin` has compared its fingerprints."""
 
     def __init__(
-        self, certificate: Certificate, profile: Profile, *, seed: int = 0, is_live: bool = True
+        self,
+        certificate: Certificate,
+        profile: Profile,
+        *,
+        seed: int = 0,
+        audit_rate: float | None = None,
+        is_live: bool = True,
     ) -> None:
         """``is_live``: replies may be bought."""
         self.void: tuple[str, ...] = ("its fingerprints were not compared yet",)
-        self.audits = Audits(certificate, seed=seed, is_live=is_live)
+        self.audits = Audits(certificate, seed=seed, rate=audit_rate, is_live=is_live)
         self._certificate = certificate
         self.early = 0
         """Verdicts that it gave in this run, those that were audited after included."""
@@ -96,7 +102,13 @@ class CertifiedChecks:
         path = certificate_for(suite.path if suite is not None else None, config.certificate)
         if path is None:
             return None
-        return cls(load_certificate(path), profile, seed=config.seed, is_live=config.mode == "live")
+        return cls(
+            load_certificate(path),
+            profile,
+            seed=config.seed,
+            audit_rate=config.audit_rate,
+            is_live=config.mode == "live",
+        )
 
     async def begin(self, services: RunServices) -> None:
         """Compare the certificate with this run and its earlier audits; the embedder is opened where it rests on one."""

@@ -23,7 +23,7 @@ from tiered_eval.suite.source import line_of
 
 __all__ = ["Judging", "read_judging"]
 
-_NAMES = ("models", "chain", "pack", "batch")
+_NAMES = ("models", "chain", "pack", "batch", "audit_rate")
 _STAGE_NAMES = ("models", "panel", "accept", "reject", "votes", "confirm")
 
 
@@ -35,6 +35,7 @@ class Judging:
     chain: tuple[JudgeStage, ...] = ()
     pack: Literal["auto", "never"] | int | None = None
     batch: Literal["auto", "never", "always"] | None = None
+    audit_rate: float | None = None
 
 
 def read_judging(raw: Mapping[str, Any], scope: Scope) -> Judging:
@@ -46,7 +47,9 @@ def read_judging(raw: Mapping[str, Any], scope: Scope) -> Judging:
     if not isinstance(given, Mapping):
         return Judging(judges=_models(given, scope, line))
     scope.report_unknown(given, _NAMES, "judge", line=line)
-    found = Judging(pack=_pack(given, scope), batch=_batch(given, scope))
+    found = Judging(
+        pack=_pack(given, scope), batch=_batch(given, scope), audit_rate=_audit_rate(given, scope)
+    )
     if "chain" in given:
         if "models" in given:
             scope.report(
@@ -196,3 +199,19 @@ def _batch(given: Mapping[str, Any], scope: Scope) -> Literal["auto", "never", "
         )
         return None
     return cast(Literal["auto", "never", "always"], word)
+
+
+def _audit_rate(given: Mapping[str, Any], scope: Scope) -> float | None:
+    raw = given.get("audit_rate")
+    if raw is None:
+        return None
+    try:
+        rate = parse_number(raw)
+        if not 0.0 <= rate <= 1.0:
+            raise BadValue(
+                "out-of-range", f"a share of {rate:g} cannot be audited", "give a share from 0 to 1"
+            )
+    except BadValue as bad:
+        scope.report_bad(bad, field="judge.audit_rate", line=line_of(given, "audit_rate", scope.line))
+        return None
+    return rate

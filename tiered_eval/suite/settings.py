@@ -83,6 +83,7 @@ def read_settings(raw: Mapping[str, Any], scope: Scope, *, allow_code: bool = Fa
         chain=judging.chain,
         pack=judging.pack,
         batch=judging.batch,
+        audit_rate=judging.audit_rate,
         embedder=_embedder(raw, scope, allow_code=allow_code),
         gate=_gate(raw, scope),
         prices=_prices(raw, scope),
