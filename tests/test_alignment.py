@@ -55,3 +55,20 @@ def test_equally_good_places_are_all_found():
 def test_no_more_places_than_asked_for():
     """The number of places is bounded."""
     assert len(best_ends("ab", "ab" * 100, most=3)) == 3
+
+
+@given(SHORT, TEXT, st.integers(1, 6))
+def test_places_are_the_best_and_apart(pattern: str, text: str, most: int):
+    """From left to right, first those with the least distance, then those one worse, each half a pattern from all before."""
+    found = distances(pattern, text)
+    expected: list[tuple[int, int]] = []
+    for wanted in (min(found), min(found) + 1):
+        for end, distance in enumerate(found):
+            is_apart = all(abs(end - other) * 2 > len(pattern) for _, other in expected)
+            if distance == wanted and is_apart:
+                expected.append((distance, end))
+
+    search = Search(pattern, text)
+
+    assert search.best_ends(most=most) == expected[:most]
+    assert search.least == min(found)

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, Expectation, Outcome
 from tiered_eval.scorers.fuzzy_ocr import FuzzyOcr
+from tiered_eval.text.alignment import Search
+from tiered_eval.text.confusables import read_glyphs
+from tiered_eval.text.scans import REJECTED_NOISE, _reading_at, readings, scan
 from tiered_eval.text.subject import Subject
 
 
@@ -191,3 +194,21 @@ def test_an_added_or_lost_digit_is_never_accepted(sentence: str, number: int, da
 
     assert check(sentence.format(number), sentence.format(longer)).state != "pass"
     assert check(sentence.format(longer), sentence.format(number)).state != "pass"
+
+
+@given(st.text("po471l8i ", min_size=1, max_size=9), st.text("po4471l 8i.x", max_size=40))
+def test_what_is_not_worked_out_is_another_passage(value: str, response: str):
+    """Places that are passed over unread would have been fails of likeness 0, whatever the alignment."""
+    literal = read_glyphs(value)
+    assume(literal.glyphs)
+    page = scan(response).pages[0]
+    search = Search(literal.classes, page.classes)
+    places = [end for _, end in search.best_ends(most=6) if end]
+    every = [_reading_at(literal, page.glyphs, 0, search.partners(end)) for end in places]
+
+    kept, _ = readings(literal, scan(response))
+
+    for reading in every:
+        if reading not in kept:
+            assert reading.likeness == 0.0
+            assert reading.noise > REJECTED_NOISE * len(literal.glyphs)

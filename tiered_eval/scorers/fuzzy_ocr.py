@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.records.making import maker
 from tiered_eval.scorers.despite_marks import despite_marks
 from tiered_eval.text.confusables import Glyphs
 from tiered_eval.text.edges import edges_at
@@ -21,7 +22,7 @@ from tiered_eval.text.polarity import doubt_at, kept_cues
 from tiered_eval.text.scanned_digits import DigitFault, find_digit_fault
 from tiered_eval.text.scanned_names import find_name_fault
 from tiered_eval.text.scanned_words import find_word_fault
-from tiered_eval.text.scans import Reading, literal_glyphs, readings, scan
+from tiered_eval.text.scans import REJECTED_NOISE, Reading, literal_glyphs, readings, scan
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.unmarked import find_marks
 
@@ -29,8 +30,6 @@ __all__ = ["FuzzyOcr"]
 
 ACCEPTED_LIKENESS = 0.45
 """Least likeness that passes where neither the author nor the profile says one."""
-_REJECTED_NOISE = 0.5
-"""A passage with more noise than this a glyph is another one."""
 _SHORT = 8
 """Glyphs; a shorter literal must end where words end, since a longer word may hold it by chance. So must a single
 token of any length: an identifier that goes on is another one."""
@@ -38,6 +37,8 @@ _LONG = 24
 _WELL_READ = 0.85
 """So many glyphs, so well read, leave no doubt which line it is, though one of its digits is unclear."""
 _QUOTE_LENGTH = 200
+make_outcome = maker(Outcome)
+_NOTHING = Outcome("fail", "no passage is like it", 0.0)
 
 
 class FuzzyOcr:
@@ -85,18 +86,21 @@ def _best_reading(wanted: str, literal: Glyphs, subject: Subject, accepted: floa
 
 def _best(outcomes: list[Outcome]) -> Outcome:
     """The first pass, else the first doubt, else the first fail."""
-    for state in ("pass", "unsure", "fail"):
-        for outcome in outcomes:
-            if outcome.state == state:
-                return outcome
-    return Outcome("fail", "there is nothing like it", 0.0)
+    return min(outcomes, key=_rank, default=_NOTHING)
+
+
+def _rank(outcome: Outcome) -> int:
+    return _RANKS[outcome.state]
+
+
+_RANKS = {"pass": 0, "unsure": 1, "fail": 2}
 
 
 def _judged(wanted: str, reading: Reading, subject: Subject, accepted: float) -> Outcome:
     """What one reading says."""
     likeness = round(reading.likeness, 4)
-    if likeness < accepted and reading.noise > _REJECTED_NOISE * len(reading.costs):
-        return Outcome("fail", "no passage is like it", likeness)
+    if likeness < accepted and reading.noise > REJECTED_NOISE * len(reading.costs):
+        return make_outcome("fail", "no passage is like it", likeness)
     folded = subject.view(scan).folded
     start, end = folded.span(*reading.span)
     evidence = Evidence(subject.text[start : min(end, start + _QUOTE_LENGTH)], start, end)

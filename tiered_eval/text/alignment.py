@@ -9,7 +9,9 @@ Used by the OCR scorer on glyph classes; knows nothing of OCR.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import repeat
 from typing import TypeAlias
 
 __all__ = ["Search", "best_ends"]
@@ -19,20 +21,20 @@ _Column: TypeAlias = tuple[int, int, int]
 
 
 class Search:
-    """A pattern, looked for all through a text."""
+    """A pattern, looked for all through a text; ``least`` is the distance of the best places."""
 
-    __slots__ = ("_columns", "_length")
+    __slots__ = ("_columns", "_length", "least")
 
     def __init__(self, pattern: str, text: str) -> None:
         self._length = len(pattern)
-        self._columns = _columns(pattern, text)
+        self._columns, self.least = _columns(pattern, text)
 
     def best_ends(self, *, most: int) -> list[tuple[int, int]]:
         """The best places as (distance, end), best first, at most ``most``.
 
         Places are local minima at least half a pattern apart, no more than one worse than the best.
         """
-        return _best(self._columns, self._length, most)
+        return _best([score for score, _, _ in self._columns], self.least, self._length, most)
 
     def partners(self, end: int) -> list[int | None]:
         """For each character of the pattern the place of the one that it lines up with in the match that ends at ``end``.
@@ -47,20 +49,31 @@ def best_ends(pattern: str, text: str, *, most: int) -> list[tuple[int, int]]:
     return Search(pattern, text).best_ends(most=most)
 
 
-def _best(columns: list[_Column], length: int, most: int) -> list[tuple[int, int]]:
-    scores = [score for score, _, _ in columns]
-    best = min(scores)
-    ends: list[tuple[int, int]] = []
-    last = -length - 1
-    for end, score in enumerate(scores):
-        if score == best and (end - last) * 2 > length:
-            ends.append((best, end))
-            last = end
-    near = [end for end, score in enumerate(scores) if score == best + 1] if len(ends) < most else []
-    for end in near:
-        if all(abs(end - other) * 2 > length for _, other in ends):
-            ends.append((best + 1, end))
-    return ends[:most]
+def _best(scores: list[int], best: int, length: int, most: int) -> list[tuple[int, int]]:
+    """Ends with the best score, and where those are few, ends with the next."""
+    found: list[tuple[int, int]] = []
+    taken: list[int] = []
+    for wanted in (best, best + 1):
+        if len(taken) < most:
+            ends = [end for end, score in enumerate(scores) if score == wanted]
+            found += [(wanted, end) for end in _apart(ends, taken, length // 2)]
+    return found[:most]
+
+
+def _apart(ends: list[int], taken: list[int], reach: int) -> Iterator[int]:
+    """Those further than ``reach`` from all that are taken, and they are taken as well."""
+    past = -1
+    for end in ends:
+        if end <= past:
+            continue
+        for other in taken:
+            if -reach <= end - other <= reach:
+                past = other + reach
+                break
+        else:
+            taken.append(end)
+            past = end + reach
+            yield end
 
 
 def _partners(row: int, column: int, columns: list[_Column]) -> list[int | None]:
@@ -89,26 +102,34 @@ def _places_in(pattern: str) -> dict[str, int]:
     return places
 
 
-def _columns(pattern: str, text: str) -> list[_Column]:
-    """One for each place of the text, its beginning included."""
-    rows = _places_in(pattern).get
-    score = len(pattern)
+def _columns(pattern: str, text: str) -> tuple[list[_Column], int]:
+    """One for each place of the text, its beginning included, and the least distance of all."""
+    score = least = len(pattern)
     every = (1 << score) - 1
     last = 1 << score >> 1
     rising, falling = every, 0
     columns = [(score, rising, falling)]
     keep = columns.append
-    for character in text:
-        same = rows(character, 0)
-        diagonal = (((same & rising) + rising) ^ rising) | same | falling
-        right_rises = falling | ~(diagonal | rising)
-        right_falls = rising & diagonal
-        if right_rises & last:
-            score += 1
-        elif right_falls & last:
-            score -= 1
-        right_rises <<= 1
-        rising = ((right_falls << 1) | ~(diagonal | right_rises)) & every
-        falling = right_rises & diagonal & every
+    for same in map(_places_in(pattern).get, text, repeat(0)):
+        if same:
+            diagonal = (((same & rising) + rising) ^ rising) | same | falling
+            right_rises = falling | ~(diagonal | rising)
+            right_falls = rising & diagonal
+            if right_rises & last:
+                score += 1
+            elif right_falls & last:
+                score -= 1
+                if score < least:
+                    least = score
+            right_rises <<= 1
+            rising = ((right_falls << 1) | ~(diagonal | right_rises)) & every
+            falling = right_rises & diagonal & every
+        elif rising != every:  # the same steps for a character that the pattern does not hold
+            right_rises = ~rising
+            if right_rises & last:
+                score += 1
+            right_rises <<= 1
+            rising = ~(falling | right_rises) & every
+            falling &= right_rises
         keep((score, rising, falling))
-    return columns
+    return columns, least

@@ -10,8 +10,7 @@ No two digits share a class: a digit that became another digit is another number
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 __all__ = ["Glyphs", "looks_like_digit", "read_classes", "read_glyphs"]
 
@@ -26,8 +25,7 @@ _UNCLEAR_SHAPES = {"0": "dce", "6": "bc", "7": "t", "8": "s", "9": "g"}
 """Letters that a digit is taken for as well, but that could stand for another one or for themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(NamedTuple):
     """A folded text, read glyph by glyph."""
 
     text: str
@@ -42,6 +40,11 @@ class Glyphs:
         if one > other:
             one, other = other, one
         return self.text[self.spans[one][1] : self.spans[other][0]]
+
+    def are_apart(self, one: int, next_one: int) -> bool:
+        """Does a space stand between two neighbours?"""
+        end, start = self.spans[one][1], self.spans[next_one][0]
+        return end < start and " " in self.text[end:start]
 
 
 def read_glyphs(folded: str) -> Glyphs:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import NamedTuple
 
 from tiered_eval.text.alignment import Search
 from tiered_eval.text.confusables import Glyphs, read_classes, read_glyphs
 from tiered_eval.text.normalise import Normalised, normalise
 
-__all__ = ["Page", "Reading", "Scan", "literal_glyphs", "readings", "scan"]
+__all__ = ["REJECTED_NOISE", "Page", "Reading", "Scan", "literal_glyphs", "readings", "scan"]
 
 _PAGE_LENGTH = 8_000
 _PAGE_OVERLAP = 1_000
@@ -30,6 +30,8 @@ _PIECE_LENGTH = 5
 """Glyphs of the literal that a promising page holds in a row, unharmed."""
 _CHANCE_GLYPHS = 3
 """Glyphs of a literal that any text holds by chance, and that therefore prove nothing."""
+REJECTED_NOISE = 0.5
+"""A passage with more noise than this a glyph is another one."""
 _CONFUSED = 0.2
 _STRAY = 0.5
 """Costs of a glyph read as another of its class, and of a stray one; a foreign or a lost glyph costs 1."""
@@ -51,16 +53,14 @@ class Page:
         return self.read or read_glyphs(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """A response, read as a scan."""
 
     folded: Normalised
     pages: tuple[Page, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One place of a page, read as the literal."""
 
     literal: Glyphs
@@ -137,32 +137,48 @@ def _promising(codes: str, pages: tuple[Page, ...]) -> tuple[tuple[Page, ...], b
 
 
 def _readings_on(literal: Glyphs, page: Page) -> list[Reading]:
-    """The places of a page that are like the literal; one of the others where none is."""
-    search = Search(literal.classes, page.classes)
+    """The places of a page that are like the literal; one of the others where none is, and none where none can be."""
+    ours, theirs, length = literal.classes, page.classes, len(literal.classes)
+    search = Search(ours, theirs)
+    hopeless = _hopeless_from(length, search.least)
+    if _foreign(ours, theirs) >= hopeless:
+        return []
     places = [end for _, end in search.best_ends(most=_MOST_PLACES) if end]
-    promising = [end for end in places if not _is_hopeless(literal.classes, page.classes, end)]
+    promising = [
+        end
+        for end in places
+        if _foreign(ours, theirs[max(0, end - 2 * length - 1) : end + length + 1]) < hopeless
+    ]
     return [
         _reading_at(literal, page.glyphs, page.start, search.partners(end)) for end in promising or places[:1]
     ]
 
 
-def _is_hopeless(ours: str, theirs: str, end: int) -> bool:
-    """Is there nothing of the literal near a place but what any text has? Then its likeness is 0, and not worked out."""
-    length = len(ours)
-    near = theirs[max(0, end - 2 * length - 1) : end + length + 1]
-    held = len([glyph for glyph in ours if glyph in near])
-    return held <= _CHANCE_GLYPHS and held < length / 2
+def _foreign(ours: str, near: str) -> int:
+    """How many glyphs of the literal have none of their class near a place."""
+    return len([glyph for glyph in ours if glyph not in near])
+
+
+@lru_cache(maxsize=1024)
+def _hopeless_from(length: int, least: int) -> int:
+    """From how many foreign glyphs on each reading is another passage, and of likeness 0: then none is worked out.
+
+    ``least`` is the least distance on the page. Foreign glyphs cost 1 each, in distance and in noise; what is missing in
+    distance is stray glyphs, half as dear in noise.
+    """
+    enough = max(1, length - _CHANCE_GLYPHS)
+    for foreign in range(length):
+        noise = foreign + max(0, least - foreign) / 2
+        if noise > REJECTED_NOISE * length and noise >= enough:
+            return foreign
+    return length
 
 
 def _reading_at(literal: Glyphs, page: Glyphs, offset: int, partners: list[int | None]) -> Reading:
-    _take_ends(literal, page, partners)
+    if partners[0] is None or partners[-1] is None:
+        _take_ends(literal, page, partners)
     _prefer_same(literal, page, partners)
-    costs = tuple(
-        [
-            1.0 if theirs is None else _cost(literal, ours, page, theirs)
-            for ours, theirs in enumerate(partners)
-        ]
-    )
+    costs = _costs(literal, page, partners)
     found = [theirs for theirs in partners if theirs is not None]
     stray = found[-1] - found[0] + 1 - len(found) if found else 0
     noise = sum(costs) + _STRAY * stray
@@ -175,29 +191,22 @@ def _take_ends(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> Non
 
     The alignment cannot know: leaving them out costs the same, since the ends of the text are free.
     """
-    if partners[0] is None:
-        first = next((ours for ours, theirs in enumerate(partners) if theirs is not None), None)
-        if first is None:
-            return
-        _take_end(literal, page, partners, range(first - 1, -1, -1), -1)
-    if partners[-1] is None:
-        last = len(partners) - 2
-        while partners[last] is None:
-            last -= 1
-        _take_end(literal, page, partners, range(last + 1, len(partners)), 1)
-
-
-def _take_end(
-    literal: Glyphs, page: Glyphs, partners: list[int | None], lost_ones: range, step: Literal[1, -1]
-) -> None:
-    theirs = partners[lost_ones[0] - step] or 0
-    for lost in lost_ones:
-        if not 0 <= theirs + step < len(page.glyphs):
+    found = [ours for ours, theirs in enumerate(partners) if theirs is not None]
+    if not found:
+        return
+    first, last = found[0], found[-1]
+    theirs = partners[first] or 0
+    while first and theirs:
+        if page.are_apart(theirs - 1, theirs) and not literal.are_apart(first - 1, first):
             break
-        if " " in page.gap(theirs, theirs + step) and " " not in literal.gap(lost - step, lost):
+        first, theirs = first - 1, theirs - 1
+        partners[first] = theirs
+    theirs = partners[last] or 0
+    while last < len(partners) - 1 and theirs < len(page.glyphs) - 1:
+        if page.are_apart(theirs, theirs + 1) and not literal.are_apart(last, last + 1):
             break
-        theirs += step
-        partners[lost] = theirs
+        last, theirs = last + 1, theirs + 1
+        partners[last] = theirs
 
 
 def _prefer_same(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> None:
@@ -205,12 +214,13 @@ def _prefer_same(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> N
 
     The alignment cannot know: to it, all glyphs of a class are the same.
     """
+    shown, size = page.glyphs, len(page.glyphs)
     taken: set[int | None] = set()
     for ours, (glyph, theirs) in enumerate(zip(literal.glyphs, partners, strict=True)):
-        if theirs is None or glyph == page.glyphs[theirs]:
+        if theirs is None or glyph == shown[theirs] or glyph not in shown[max(0, theirs - 1) : theirs + 2]:
             continue
         for beside in (theirs - 1, theirs + 1):
-            if not 0 <= beside < len(page.glyphs) or page.glyphs[beside] != glyph:
+            if not 0 <= beside < size or shown[beside] != glyph:
                 continue
             taken = taken or set(partners)
             if beside not in taken:
@@ -219,7 +229,12 @@ def _prefer_same(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> N
                 break
 
 
-def _cost(literal: Glyphs, ours: int, page: Glyphs, theirs: int) -> float:
-    if literal.glyphs[ours] == page.glyphs[theirs]:
-        return 0.0
-    return _CONFUSED if literal.classes[ours] == page.classes[theirs] else 1.0
+def _costs(literal: Glyphs, page: Glyphs, partners: list[int | None]) -> tuple[float, ...]:
+    """What each glyph of the literal costs."""
+    shown, classes = page.glyphs, page.classes
+    return tuple(
+        [
+            1.0 if at is None else 0.0 if glyph == shown[at] else _CONFUSED if code == classes[at] else 1.0
+            for glyph, code, at in zip(literal.glyphs, literal.classes, partners, strict=True)
+        ]
+    )
