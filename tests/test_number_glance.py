@@ -17,7 +17,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.number import Number
 from tiered_eval.testing import make_case, make_expectation
-from tiered_eval.text.numbers import parse_numbers
+from tiered_eval.text.numbers import parse_dates, parse_numbers
 from tiered_eval.text.numbers.claims import _read_claim, parse_claim
 from tiered_eval.text.numbers.glance import Glance
 from tiered_eval.text.numbers.words import WORDS
@@ -131,6 +131,39 @@ def test_a_glance_says_what_the_full_reader_says(text: str):
     """State, reason, score and evidence are the same for every claim."""
     for quick, full in both_ways(text, *CLAIM_VALUES):
         assert quick == full
+
+
+@given(text=_texts())
+@example("45 million (2) euros 5 May 2026")
+@example("4 x 10^6 May 2026")
+@example("the 45 m2 May 5, 2026")
+@example("+1 202 555 0145 May 5")
+@example("PO-4471 October 21 or 22, 2:45 pm")
+def test_the_dates_alone_are_those_among_all_numbers(text: str):
+    """Other numbers are passed over unread, and no date is lost, added or cut by that."""
+    assert parse_dates(text) == tuple(reading for reading in parse_numbers(text) if reading.kind == "date")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_glanced_at", "why"),
+    [
+        ("Signed on 21 October 2026 in the office of the supplier; it runs for 45 days.", True, "far away"),
+        ("Due within 45 days, as the contract of our supplier says since March 2026.", True, "before it"),
+        ("Due on 21 October, 45 days later.", False, "behind a date"),
+        ("Due in 45 days, or in May 2026.", False, "before one"),
+        (
+            f"The 45{' ' * 60}day of October is one, 45{' ' * 60}days are none.",
+            False,
+            "in a date of any length",
+        ),
+    ],
+)
+def test_a_date_hides_only_the_numbers_near_it(text: str, is_glanced_at: bool, why: str):
+    """A date may take a number beside its month into itself, and no other."""
+    claim = parse_claim("45 days")
+
+    assert (Glance(text).readings_for(claim) is not None) == is_glanced_at, why
+    assert all(quick == full for quick, full in both_ways(text, *CLAIM_VALUES, "21", "2026")), why
 
 
 def test_a_glance_agrees_on_many_more_texts():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tiered_eval.text.cues import find_cues
 from tiered_eval.text.polarity import doubt_at, kept_cues
-from tiered_eval.text.signs import CUE, JOINED, SPEECH, signs_in
+from tiered_eval.text.signs import CUE, DATED, JOINED, SPEECH, signs_in
 from tiered_eval.text.units import convertible_names, find_unit
 
 PLAIN = [
@@ -25,7 +25,7 @@ PLAIN = [
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_plain_text_joins_no_numbers(text: str):
     """Identifiers, amounts, number words and the words between them are no reason to read everything."""
-    assert JOINED not in signs_in(text)
+    assert signs_in(text).isdisjoint((JOINED, DATED))
 
 
 JOINED_TEXTS = [
@@ -43,13 +43,26 @@ JOINED_TEXTS = [
     ("three point one four", "a decimal in words"),
     ("1/2", "a fraction"),
     ("the 1990s", "a decade"),
-    ("Oct 21", "a date"),
-    ("21st of October", "a date, the day first"),
     ("2026-10-21", "a date in figures"),
     ("+1 202 555 0145", "a telephone number"),
     ("4 x 10^6", "a power of ten"),
     ("45 (or 46) days", "a number that the reader skips"),
 ]
+
+
+DATED_TEXTS = [
+    ("Oct 21", "the month first"),
+    ("21st of October", "the day first"),
+    ("October 2026", "a year alone"),
+    ("21 day of\n  October", "over two lines"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), DATED_TEXTS)
+def test_numbers_that_may_be_a_date_are_seen(text: str, why: str):
+    """A number beside the name of a month, in any case."""
+    assert DATED in signs_in(f"It says {text} there."), why
+    assert DATED in signs_in(text.upper()), why
 
 
 @pytest.mark.parametrize(("text", "why"), JOINED_TEXTS)

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tiered_eval.records import Outcome, Tier
+from tiered_eval.records.making import maker
 from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of, texts_of
 from tiered_eval.text.dates import MONTHS, Day
 from tiered_eval.text.frames import doubt_of_frame
-from tiered_eval.text.numbers import Reading, parse_claim, parse_numbers
+from tiered_eval.text.numbers import Reading, parse_claim, parse_dates, parse_numbers
 from tiered_eval.text.numbers.guards import doubt_of_day
-from tiered_eval.text.polarity import doubt_at
+from tiered_eval.text.polarity import doubt_at, kept_cues
+from tiered_eval.text.subject import Subject
 
 __all__ = ["DateValue"]
+
+make_outcome = maker(Outcome)
 
 
 class DateValue(SelectingScorer):
@@ -39,34 +44,37 @@ class DateValue(SelectingScorer):
         Raises:
             ConfigError: what is expected is no date.
         """
-        wanted = [
-            day for text in texts_of(expected) for day in parse_claim(text, {"date": True}).reading.days
-        ]
-        numbers = given.subject.view(parse_numbers)
-        readings = [reading for reading in numbers if reading.kind == "date"]
+        wanted = [day for text in texts_of(expected) for day in _days_of(text)]
+        readings = given.subject.view(parse_dates)
         unsure: Outcome | None = None
         for reading in readings:
             reason = _likeness(reading, wanted, readings, needs_year=bool(options.get("year")))
             if reason is None:
                 continue
             evidence = evidence_of(given.text, reading.start, reading.end)
-            doubt = reason or reading.doubt or _doubt_of_place(given.text, reading)
+            doubt = reason or reading.doubt or _doubt_of_place(given.subject, reading)
             if not doubt:
-                return Outcome("pass", "the day", 1.0, evidence)
+                return make_outcome("pass", "the day", 1.0, evidence)
             unsure = unsure or Outcome("unsure", doubt, None, evidence)
         if unsure is None and (hint := _hint(given.text, wanted)):
             doubt = "a day without its month or year"
             unsure = Outcome("unsure", doubt, None, evidence_of(given.text, *hint))
-        if unsure is None and (hint := _worded(given.text, wanted, numbers)):
+        if unsure is None and (hint := _worded(given.subject, wanted)):
             unsure = Outcome("unsure", "may be the day in words", None, evidence_of(given.text, *hint))
         return unsure or Outcome("fail", "another date" if readings else "there is no date", 0.0)
 
 
-def _doubt_of_place(text: str, reading: Reading) -> str | None:
+@lru_cache(maxsize=4096)
+def _days_of(text: str) -> tuple[Day, ...]:
+    """The days that an expected value names: two where day and month may be exchanged."""
+    return parse_claim(text, {"date": True}).reading.days
+
+
+def _doubt_of_place(subject: Subject, reading: Reading) -> str | None:
     """Why the day that stands there may not be the one that is meant: denied, a bound, another's words."""
-    start, end = reading.start, reading.end
+    text, start, end = subject.text, reading.start, reading.end
     return (
-        doubt_at(text, start, end)
+        doubt_at(text, start, end, subject.view(kept_cues))
         or doubt_of_day(text, start, end)
         or doubt_of_frame(text, start, end, "number")
     )
@@ -92,9 +100,10 @@ _NAMES = {number: {name for name, of in MONTHS.items() if of == number} for numb
 _WORD = re.compile(r"[a-z]+")
 
 
-def _worded(text: str, wanted: Sequence[Day], numbers: Sequence[Reading]) -> tuple[int, int] | None:
+def _worded(subject: Subject, wanted: Sequence[Day]) -> tuple[int, int] | None:
     """Where a number may be the day that is no date as they are read: "the twenty-first of October", "21 may", "20261021"."""
-    for number in numbers:
+    text = subject.text
+    for number in subject.view(parse_numbers):
         for day in wanted:
             if number.value is None or day.day is None or day.month is None:
                 continue

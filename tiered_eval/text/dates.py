@@ -8,7 +8,6 @@ English month names, ISO 8601 and the usual figures.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tiered_eval.text.numerals import fold
@@ -49,15 +48,19 @@ class Day:
 
     def agrees_with(self, other: Day) -> bool:
         """Is no part said differently in both?"""
-        return all(mine is None or theirs is None or mine == theirs for mine, theirs in _pairs(self, other))
+        return (
+            (self.year == other.year or self.year is None or other.year is None)
+            and (self.month == other.month or self.month is None or other.month is None)
+            and (self.day == other.day or self.day is None or other.day is None)
+        )
 
     def says_all_of(self, other: Day) -> bool:
         """Is every part of ``other`` said here, and the same?"""
-        return all(theirs is None or mine == theirs for mine, theirs in _pairs(self, other))
-
-
-def _pairs(left: Day, right: Day) -> Iterator[tuple[int | None, int | None]]:
-    return iter(((left.year, right.year), (left.month, right.month), (left.day, right.day)))
+        return (
+            (self.year == other.year or other.year is None)
+            and (self.month == other.month or other.month is None)
+            and (self.day == other.day or other.day is None)
+        )
 
 
 @dataclass(frozen=True, slots=True)

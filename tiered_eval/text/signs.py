@@ -24,7 +24,7 @@ from tiered_eval.text.layout import LAYOUT_SIGNS
 from tiered_eval.text.numbers.words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
-__all__ = ["CHANGE", "CUE", "FRAME", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
+__all__ = ["CHANGE", "CUE", "DATED", "FRAME", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
 
 Sign = str
 CUE: Sign = "cue"
@@ -33,6 +33,8 @@ SPEECH: Sign = "speech"
 """A quotation, a question, a choice between two, a correction or a table may stand there."""
 JOINED: Sign = "joined"
 """Two numbers may be joined to one, or one may have other digits than its own. Known of ASCII texts only."""
+DATED: Sign = "dated"
+"""Numbers may be the day and the year of a date that names its month. Known of ASCII texts only."""
 PARTS: Sign = "parts"
 """An amount may be put together of two, "1 hour 30 minutes", or be a part of a unit, "an hour and a half"."""
 CHANGE: Sign = "change"
@@ -45,7 +47,7 @@ _ALWAYS: Sign = "always"
 
 @lru_cache(maxsize=1)
 def signs_in(text: str) -> frozenset[Sign]:
-    """What a text may hold: ``CUE``, ``SPEECH``, ``JOINED``, ``PARTS``, ``CHANGE``, ``FRAME``, and the names of units (``day``).
+    """What a text may hold: ``CUE``, ``SPEECH``, ``JOINED``, ``DATED``, ``PARTS``, ``CHANGE``, ``FRAME``, and the names of units (``day``).
 
     The last answer is kept, for the next one who asks about the same text.
     """
@@ -75,7 +77,6 @@ def _joined() -> str:
     # take two words at most ("minus EUR 45").
     end = rf"(?:[0-9%$+}}]|(?:^|[^a-z])(?:{_any_of(endings)}))"
     start = rf"(?:[a-z]+[^a-z0-9]*){{0,2}}(?:[0-9]|\b(?:{word})\b)"
-    month = _any_of(MONTHS)
     return "|".join(
         (
             rf"\b(?:{count})(?:{gap}(?:{word})\b| point[ -])|\b(?:half|quarter){gap}(?:{count})\b",
@@ -87,9 +88,15 @@ def _joined() -> str:
             r"[0-9]\s?/\s?[0-9]",
             r"\+[0-9]",  # a telephone number
             r"[0-9]\s?[x*]\s?10|10\s?(?:\^|\*\*)",
-            rf"(?:^|[^a-z])(?:{month})(?:\.?,?\s*|-)(?:the\s|of\s)?[0-9]",
-            rf"[0-9](?:st|nd|rd|th)?(?:\s+day)?(?:\s+of)?[\s,-]*(?:{month})",
         )
+    )
+
+
+def _dated() -> str:
+    month = _any_of(MONTHS)
+    return (
+        rf"(?:^|[^a-z])(?:{month})(?:\.?,?\s*|-)(?:the\s|of\s)?[0-9]"
+        rf"|[0-9](?:st|nd|rd|th)?(?:\s+day)?(?:\s+of)?[\s,-]*(?:{month})"
     )
 
 
@@ -115,6 +122,7 @@ def _patterns() -> dict[Sign, str]:
         CUE: STEMS,
         SPEECH: rf'["“„«‘?？]| or |{LAYOUT_SIGNS}|\b(?i:sorry|wait|oops|scratch that|correction|i mean|make that)\b',
         JOINED: f"(?i:{_joined()})",
+        DATED: f"(?i:{_dated()})",
         PARTS: f"(?i:{_parts()})",
         FRAME: FRAME_SIGNS,
         CHANGE: rf"(?i:\b(?:{_any_of(CHANGE_SIGNS)})\b)",

@@ -6,7 +6,7 @@ holds one against a claim, ``guards`` doubt a match, ``hints`` doubt an absence,
 """
 
 from tiered_eval.text.numbers.claims import Claim, claim_problem, is_number_claim, parse_claim
-from tiered_eval.text.numbers.parsing import parse_numbers
+from tiered_eval.text.numbers.parsing import parse_dates, parse_numbers
 from tiered_eval.text.numbers.readings import Kind, Reading
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "claim_problem",
     "is_number_claim",
     "parse_claim",
+    "parse_dates",
     "parse_numbers",
 ]

@@ -2,9 +2,10 @@
 
 The one idea: whatever a number says, its significant digits stand in the text, in order; "45 days" has nothing to look
 for where no 45 is. So the digits are compared first, and only the numerals that hold those of the claim are read, by
-the same reader as all. That holds for *plain* texts only, in which each number speaks for itself: no range, date,
-fraction, telephone number or compound word number joins two of them. :mod:`~tiered_eval.text.signs` settles that, on
-the safe side; any other text is read in full, and so is a claim that other digits than its own can meet.
+the same reader as all. That holds for *plain* texts only, in which each number speaks for itself: no range, fraction,
+telephone number or compound word number joins two of them, and none of those asked for stands near the month of a date.
+:mod:`~tiered_eval.text.signs` settles that, on the safe side; any other text is read in full, and so is a claim that
+other digits than its own can meet.
 
 Between the number scorer and :mod:`~tiered_eval.text.numbers.parsing`. What is found here is what is found there.
 """
@@ -17,13 +18,13 @@ from decimal import Decimal
 
 from tiered_eval.text.numbers.claims import Claim, significant_digits
 from tiered_eval.text.numbers.left import SPEAKING_WORDS
-from tiered_eval.text.numbers.marks import LINE_START, Page
+from tiered_eval.text.numbers.marks import LINE_START, MONTH_STARTS, Page
 from tiered_eval.text.numbers.parsing import parse_numbers, reading_of
 from tiered_eval.text.numbers.readings import Reading
 from tiered_eval.text.numbers.right import KNOWN, PLAIN_UNITS
 from tiered_eval.text.numbers.words import WORDS, values_alone
 from tiered_eval.text.numerals import NUMERAL
-from tiered_eval.text.signs import JOINED, signs_in
+from tiered_eval.text.signs import DATED, JOINED, signs_in
 from tiered_eval.text.units import convertible_names
 
 __all__ = ["Glance"]
@@ -31,6 +32,9 @@ __all__ = ["Glance"]
 _LONGEST = 10_000
 """Characters; a longer text may hold more numbers than are read."""
 _NOT_DIGITS = bytes(code for code in range(256) if not 0x30 <= code <= 0x39)
+_DATE_LENGTH = 48
+"""Characters; in a date no number is further from the month, unless there are many spaces."""
+_WIDE_GAP = re.compile(r"\s\s")
 _BEFORE = frozenset(("", " ", "\n", "(", "[", "*", '"'))
 """What may stand before a number that has nothing to do with what is before it."""
 
@@ -50,11 +54,12 @@ _WORDS_BY_DIGITS = _words_by_digits()
 class Glance:
     """A response whose numbers are read only where they are asked for. A view: ``subject.view(Glance)``."""
 
-    __slots__ = ("_digits", "_is_plain", "_page", "_read", "_runs", "_signs", "_text")
+    __slots__ = ("_digits", "_has_numbers", "_is_plain", "_page", "_read", "_runs", "_signs", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._is_plain = False
+        self._has_numbers: bool | None = None
         self._read: dict[int, Sequence[Reading] | None] = {}
         """What was read so far, by the start of its run."""
         if text.isascii() and len(text) <= _LONGEST:
@@ -82,9 +87,12 @@ class Glance:
 
     def has_numbers(self) -> bool:
         """Does the response hold any number at all?"""
-        if self._is_plain and (any(self._read.values()) or any(map(self._readings_at, self._numerals()))):
+        if self._is_plain and any(self._read.values()):
             return True
-        return bool(parse_numbers(self._text))
+        if self._has_numbers is None:
+            numerals = self._numerals() if self._is_plain else ()
+            self._has_numbers = any(map(self._readings_at, numerals)) or bool(parse_numbers(self._text))
+        return self._has_numbers
 
     def _holds_any(self, words: Sequence[str]) -> bool:
         lower = self._text.lower()
@@ -117,6 +125,8 @@ class Glance:
         return self._read[start]
 
     def _read_run(self, run: re.Match[str]) -> Sequence[Reading] | None:
+        if DATED in self._signs and self._may_be_in_date(run):
+            return None
         ordinary = _ordinary_reading(run)
         if ordinary is not None:
             return (ordinary,)
@@ -124,6 +134,15 @@ class Glance:
             return None
         page = self._page = self._page or Page(self._text)
         return [mark if isinstance(mark, Reading) else reading_of(page, mark) for mark in page.marks_at(run)]
+
+    def _may_be_in_date(self, run: re.Match[str]) -> bool:
+        around = self._text[max(0, run.start() - _DATE_LENGTH) : run.end() + _DATE_LENGTH].lower()
+        if _WIDE_GAP.search(around):
+            return True  # a date of any length
+        for month in MONTH_STARTS:  # noqa: SIM110 - a generator costs more than the search
+            if month in around:
+                return True
+        return False
 
     def _stands_alone(self, run: re.Match[str]) -> bool:
         """Has what one run says nothing to do with what was read before it?"""

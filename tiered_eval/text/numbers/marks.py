@@ -21,7 +21,7 @@ from tiered_eval.text.numbers.right import Right, look_right
 from tiered_eval.text.numbers.words import WORDS, WordNumber, find_word_numbers
 from tiered_eval.text.numerals import EXACT, NUMERAL, VULGAR, decimal_mark, fold, read_run, superscript
 
-__all__ = ["LINE_START", "MOST_FOUND", "Mark", "Page", "has_digit", "may_match"]
+__all__ = ["LINE_START", "MONTH_STARTS", "MOST_FOUND", "Mark", "Page", "has_digit", "may_match"]
 
 _ANY_WORD = re2.compile(rf"(?i)\b(?:{'|'.join(sorted(WORDS))})\b")
 
@@ -58,10 +58,13 @@ _TELEPHONE = re.compile(r"[0-9]{1,3}(?:[ \u00a0\u202f.()-]{1,3}[0-9]{1,5}){2,6}(
 _AFTER_LIST_NUMBER = frozenset(".)")
 _LIST_MARK = re.compile(r"[.)][ \t]+\S")
 LINE_START = re.compile(r"(?:^|\n)[ \t>#*]{0,12}\(?$")
+_REACHES_NO_DIGIT = re.compile(r"$|[,.;:!?](?:\s|$)| (?!x)[a-z][^0-9(<]*(?:[0-9]|$)")
+"""Behind a number of an ASCII text to which no digits behind it can belong: it has no exponent, and its unit is a word, with none
+in brackets or a tag before it."""
 _SECOND_ITEM = re.compile(r"\n[ \t>#*]{0,12}\(?2[.)][ \t]")
 
 
-_MONTH_STARTS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_STARTS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _IN_DATES = frozenset("-/.年")
 
 
@@ -77,7 +80,8 @@ class Page:
         lower = self.folded.lower()
         self.lower = lower if len(lower) == len(text) else self.folded
         self._has_address = "://" in text or "www." in text or "@" in text
-        self._has_fraction = "/" in self.folded or not text.isascii()
+        self._is_ascii = text.isascii()
+        self._has_fraction = "/" in self.folded or not self._is_ascii
         self._names_month: bool | None = None
         self._without_marks: str | None = None
         self._decimal_mark: tuple[str | None] | None = None
@@ -123,6 +127,23 @@ class Page:
                 upcoming += 1
         for word in words[upcoming:]:
             yield from self._word(word)
+
+    def days(self) -> Iterator[Reading]:
+        """The dates among the marks. Other numbers are read only where they may reach over digits behind them."""
+        at = 0
+        while found := NUMERAL.search(self.folded, at):
+            start, at = found.span()
+            self._looked_at += 1
+            if self._looked_at > MOST_FOUND:
+                break
+            if telephone := self._telephone(start):
+                at = telephone
+            elif when := self._day_or_time(start, at):
+                at = max(at, when.end)
+                if when.kind == "date":
+                    yield when
+            elif not self._is_ascii or _REACHES_NO_DIGIT.match(self.lower, at) is None:
+                at = max([at, *(mark.right.end for mark in self._numerals(found))])
 
     def marks_at(self, found: re.Match[str]) -> Iterator[Mark | Reading]:
         """The same for one numeral alone, where nothing before it can be joined to it."""
@@ -198,7 +219,7 @@ class Page:
 
     def _has_month(self) -> bool:
         if self._names_month is None:
-            self._names_month = any(month in self.lower for month in _MONTH_STARTS)
+            self._names_month = any(month in self.lower for month in MONTH_STARTS)
         return self._names_month
 
     def _numerals(self, found: re.Match[str]) -> Iterator[Mark]:

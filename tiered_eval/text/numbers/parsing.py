@@ -22,7 +22,7 @@ from tiered_eval.text.numbers.right import Right
 from tiered_eval.text.numbers.words import WORDS
 from tiered_eval.text.numerals import EXACT
 
-__all__ = ["may_hold_number", "parse_numbers", "reading_of"]
+__all__ = ["may_hold_number", "parse_dates", "parse_numbers", "reading_of"]
 
 _ANY_NUMBER = re2.compile(rf"(?i)\p{{Nd}}|[¼½¾⅐-⅞]|\b(?:{'|'.join(sorted(WORDS))})\b")
 """One look decides for most responses that there is nothing to read. RE2 is eight times faster here than re."""
@@ -31,6 +31,11 @@ _ANY_NUMBER = re2.compile(rf"(?i)\p{{Nd}}|[¼½¾⅐-⅞]|\b(?:{'|'.join(sorted(
 def parse_numbers(text: str) -> tuple[Reading, ...]:
     """The numbers of ``text`` in order of place. Never raises; time is linear in the length of the text."""
     return tuple(_join(Page(text))) if may_hold_number(text) else ()
+
+
+def parse_dates(text: str) -> tuple[Reading, ...]:
+    """The dates among :func:`parse_numbers`, several times faster, since the other numbers are not read."""
+    return tuple(Page(text).days()) if may_hold_number(text) else ()
 
 
 def may_hold_number(text: str) -> bool:
