@@ -1,8 +1,8 @@
 """The response is XML, HTML or SQL, and nothing else.
 
-The one idea: each asks what a program asks that reads the response whole. XML is parsed by the standard library, after any
-document type is refused, since entities can grow without end; HTML is what browsers close for us, so tags are paired here;
-SQL is parsed by the package ``sqlglot``, in the dialect that the author names.
+The one idea: each asks what a program asks that reads the response whole. XML is parsed by the standard library's Expat, which
+is given no entities to expand and fetches nothing; HTML is what browsers close for us, so tags are paired
+(:mod:`tiered_eval.text.html_tags`); SQL is parsed by the package ``sqlglot``, in the dialect that the author names.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from html.parser import HTMLParser
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 from xml.parsers import expat
@@ -20,6 +19,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.extras import missing_package
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of
+from tiered_eval.text.html_tags import find_html_fault
 
 __all__ = ["IsHtml", "IsSql", "IsXml", "dialect_fault"]
 
@@ -32,23 +32,11 @@ class View(Protocol):
     def __call__(self, read: Callable[[str], T], /) -> T: ...
 
 
-_LONGEST = 2_000_000
+_LONGEST_XML = 2_000_000
+_LONGEST_HTML = 500_000
 _LONGEST_SQL = 100_000
+"""Characters; about a second each."""
 _FENCE = re.compile(r"\s*```[ \t]*(\w*)[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
-
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
-_MAY_STAY_OPEN = frozenset("p li dt dd option tr td th thead tbody tfoot colgroup optgroup rp rt".split())
-_ELEMENTS = (
-    frozenset(
-        "html head body title style script noscript template div span a abbr address article aside audio b bdi bdo blockquote "
-        "button canvas caption cite code data datalist del details dfn dialog em fieldset figcaption figure footer form h1 h2 h3 "
-        "h4 h5 h6 header hgroup i iframe ins kbd label legend main map mark menu meter nav object ol output picture pre "
-        "progress q ruby s samp search section select slot small strong sub summary sup svg table textarea time u ul var "
-        "video center font strike tt big".split()
-    )
-    | _VOID
-    | _MAY_STAY_OPEN
-)
 
 
 class _Form(SelectingScorer):
@@ -104,25 +92,30 @@ class IsXml(_Form):
 
 def _xml_elements(text: str) -> frozenset[str] | str | Outcome:
     """The names of a document's elements, or what is wrong with it."""
-    if len(text) > _LONGEST:
-        return _too_long(_LONGEST)
+    if len(text) > _LONGEST_XML:
+        return _too_long(_LONGEST_XML)
     seen: set[str] = set()
     parser = expat.ParserCreate()
     parser.StartElementHandler = lambda name, attributes: seen.add(name)
-    parser.StartDoctypeDeclHandler = _refuse_doctype
+    parser.StartDoctypeDeclHandler = _refuse_declarations
     try:
         parser.Parse(text, True)
-    except (expat.ExpatError, _Doctype, UnicodeEncodeError) as error:
+    except _Declarations:
+        return Outcome(
+            "unsure", "its document type declares things, and what they come to is not looked into"
+        )
+    except (expat.ExpatError, UnicodeEncodeError) as error:
         return f"no XML: {error}"
     return frozenset(seen)
 
 
-class _Doctype(Exception):
-    """A document type, which may define entities."""
+class _Declarations(Exception):
+    """Declarations in the document itself; entities among them can grow without end."""
 
 
-def _refuse_doctype(*details: object) -> None:
-    raise _Doctype("a document type is not looked into")
+def _refuse_declarations(name: str, system: str | None, public: str | None, has_declarations: int) -> None:
+    if has_declarations:
+        raise _Declarations
 
 
 class IsHtml(_Form):
@@ -136,57 +129,7 @@ class IsHtml(_Form):
 
 
 def _html_fault(text: str) -> str | Outcome | None:
-    if len(text) > _LONGEST:
-        return _too_long(_LONGEST)
-    if not (text.startswith("<") and text.endswith(">")):
-        return "there is text outside of its elements" if "<" in text else "there is no element"
-    reader = _Tags()
-    reader.feed(text)
-    reader.close()
-    if reader.fault is None and reader.open:
-        return f"<{reader.open[-1]}> is not closed"
-    if reader.fault is None and not reader.has_element:
-        return "there is no element"
-    return reader.fault
-
-
-class _Tags(HTMLParser):
-    """Pairs the tags of a page."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.fault: str | None = None
-        self.has_element = False
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        if tag not in _ELEMENTS and "-" not in tag and "svg" not in self.open and "math" not in self.open:
-            self.fault = self.fault or f"<{tag[:40]}> is no element of HTML"
-        self.has_element = True
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: object) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in _VOID:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        while self.open and self.open[-1] != tag and self.open[-1] in _MAY_STAY_OPEN:
-            self.open.pop()
-        if self.open and self.open[-1] == tag:
-            self.open.pop()
-        elif tag not in _VOID and tag != "p":
-            self.fault = self.fault or f"</{tag[:40]}> closes nothing"
-
-    def handle_data(self, data: str) -> None:
-        if not self.open and data.strip():
-            self.fault = self.fault or "there is text outside of its elements"
-
-    def close(self) -> None:
-        super().close()
-        while self.open and self.open[-1] in _MAY_STAY_OPEN:
-            self.open.pop()
+    return find_html_fault(text) if len(text) <= _LONGEST_HTML else _too_long(_LONGEST_HTML)
 
 
 class IsSql(_Form):
