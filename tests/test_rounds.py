@@ -57,7 +57,7 @@ def test_the_interval_covers_the_full_score_in_a_smaller_draw(share: float):
 
 def large_suite(seed: int, cases: int) -> tuple[list[Case], dict[str, bool]]:
     """A question for the judge in each case, harder in some stretches of the suite, and beside most of them a free check."""
-    rng = random.Random(seed)
+    rng = random.Random(f"suite {seed}")  # another stream than the one that the run draws from
     made, truth = [], {}
     level = rng.uniform(0.5, 0.9)
     for number in range(cases):
