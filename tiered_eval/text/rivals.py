@@ -62,8 +62,10 @@ def _shape_of(literal: str) -> re.Pattern[str] | None:
     """A pattern for what differs in its digits only; None for what is mostly digits, or none."""
     if not _SHAPED.fullmatch(literal):
         return None
-    parts = [r"\d+" if piece.isdigit() else re.escape(piece) for piece in _PIECE.findall(literal)]
-    return re.compile(rf"(?<![\w.-]){''.join(parts)}(?![\w-]|\.\w)")
+    first, *rest = [r"\d+" if piece.isdigit() else re.escape(piece) for piece in _PIECE.findall(literal)]
+    # Letters look behind once they are found: so the search skips to them quickly.
+    begin = rf"(?<![\w.-]){first}" if first == r"\d+" else rf"{first}(?<![\w.-]{first})"
+    return re.compile(rf"{begin}{''.join(rest)}(?![\w-]|\.\w)")
 
 
 _SHAPED = re.compile(r"[A-Za-z]{1,8}[- ]?\d{2,12}(?:-\d+)*|\d+(?:\.\d+){2,3}")
