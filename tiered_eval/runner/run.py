@@ -34,6 +34,7 @@ from tiered_eval.records import (
     chain_in_words,
 )
 from tiered_eval.results import ResultsFile, StoredResults
+from tiered_eval.runner.absent_fields import AbsentFields
 from tiered_eval.runner.against import GateAgainst
 from tiered_eval.runner.avoided import AvoidedCalls
 from tiered_eval.runner.certified import CertifiedChecks
@@ -191,6 +192,7 @@ class _Run:
         self._clock = clock
         self._tally = Tally()
         self._warnings: list[str] = list(suite.warnings)
+        self._fields = AbsentFields()
         self._kept: list[CaseResult] = []
         self._outside = 0
         """Verdicts given early by something else than a certificate."""
@@ -325,6 +327,7 @@ class _Run:
     def _saw(self, index: int, case: Case) -> None:
         """Take note of a case that is about to be checked."""
         self._avoided.saw(index, case)
+        self._fields.saw(case)
         if self._cards is not None:
             self._cards.saw(index, case)
         if self._pending is not None:
@@ -411,6 +414,7 @@ class _Run:
         certificate = self._certificate_use()
         avoided_pico = sum(counts.avoided_pico for counts in tally.tiers.values())
         spend = services.spend(avoided_pico=avoided_pico if self._avoided.is_known else None)
+        spend = replace(spend, beside_usd=spend.settled_usd - tally.cost_usd)
         return Report(
             run_id=self._run_id,
             suite=self._suite.name,
@@ -438,7 +442,7 @@ class _Run:
                 is_doubted=certificate is not None and certificate.is_doubted,
             ),
             stopped=stopped,
-            warnings=(*self._warnings, *self._doubts(stopped), *services.warnings),
+            warnings=(*self._warnings, *self._fields.warnings(), *self._doubts(stopped), *services.warnings),
             scorecard=None if self._cards is None else self._cards.card(),
             settings=self._settings(services),
             results=results,

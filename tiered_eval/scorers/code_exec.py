@@ -87,7 +87,7 @@ class CodeExec:
         form = read_form(value, options)
         text, why = _text_of(subject, options)
         if text is None:
-            return Outcome("fail", why, 0.0)
+            return Outcome("unsure", why) if expectation.is_negative else Outcome("fail", why, 0.0)
         language = _language(options)
         taken = take_code(text, language, str(options.get("blocks", "all")))
         if taken.code is None:

@@ -17,9 +17,10 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.scorers.selecting import nothing_there
 from tiered_eval.text.accents import composed
 from tiered_eval.text.json_values import is_list, is_same
-from tiered_eval.text.paths import find_at, parse_path
+from tiered_eval.text.paths import find_at, is_past_end, parse_path
 from tiered_eval.text.subject import Subject
 
 __all__ = ["Field"]
@@ -57,12 +58,14 @@ class Field:
         root = subject.case.fields or subject.view(_parsed_json)
         if root is _NO_JSON:
             nothing = "the case has no fields, and the response is not JSON"
-            return Outcome("unsure" if options.get("absent") else "fail", nothing)
+            is_unknown = options.get("absent") or expectation.is_negative
+            return Outcome("unsure" if is_unknown else "fail", nothing)
         found, came_to = find_at(root, parts)
         if options.get("absent"):
             return _absent(found, path)
         if not found:
-            return Outcome("fail", f"there is no {path}: {came_to}", 0.0)
+            is_known = bool(options.get("exists")) or is_past_end(root, parts)
+            return nothing_there(path, came_to, expectation, is_known=is_known)
         if options.get("exists"):
             return Outcome("pass", f"{path} is there", 1.0, _evidence(found[0]))
         return _compared(found, str(path), *_condition(value, options))

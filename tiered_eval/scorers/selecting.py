@@ -19,11 +19,23 @@ from tiered_eval.records import Case, Evidence, Expectation, Outcome, Tier, Valu
 from tiered_eval.scorers.despite_marks import despite_marks
 from tiered_eval.text.accents import composed, is_composed
 from tiered_eval.text.json_in_text import find_json
-from tiered_eval.text.paths import ANY, find_at, parse_path
+from tiered_eval.text.paths import ANY, find_at, is_past_end, parse_path
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.unmarked import find_marks
 
-__all__ = ["Given", "SelectingScorer", "Taken", "evidence_of", "graded", "select", "texts_of"]
+__all__ = [
+    "Given",
+    "SelectingScorer",
+    "Taken",
+    "evidence_of",
+    "find_in_response",
+    "graded",
+    "ground_truth",
+    "is_known_empty",
+    "nothing_there",
+    "select",
+    "texts_of",
+]
 
 Taken: TypeAlias = Literal["none", "bold", "all"]
 """Which marks of formatting a scorer sees through; ``bold`` leaves underscores, code marks and links as they are."""
@@ -103,7 +115,7 @@ class SelectingScorer(ABC):
 
 
 def select(value: Value, expectation: Expectation, subject: Subject) -> tuple[Any, Given] | Outcome:
-    """What is expected, and what it is compared with; a fail where the response has no such field.
+    """What is expected, and what it is compared with; or what is to be said where the response has no such field.
 
     Raises:
         ConfigError: a path is none, or leads to no ground truth.
@@ -116,7 +128,7 @@ def select(value: Value, expectation: Expectation, subject: Subject) -> tuple[An
     path = str(options["field"])
     found, came_to = find_in_response(subject, path)
     if not found:
-        return Outcome("fail", f"there is no {path}: {came_to}", 0.0)
+        return nothing_there(path, came_to, expectation, is_known=is_known_empty(subject, path))
     return value, _given(found, path, subject)
 
 
@@ -126,13 +138,34 @@ def find_in_response(subject: Subject, path: str) -> tuple[list[Any], str]:
     Raises:
         ConfigError: it is no path.
     """
-    root: Any = subject.case.fields
-    if not root:
-        values = subject.view(find_json)
-        if not values:
-            return [], "the case has no fields, and the response is no JSON"
-        root = values[0].value
+    root = _root_of(subject)
+    if root is _NO_JSON:
+        return [], "the case has no fields, and the response is no JSON"
     return find_at(root, _parsed(path))
+
+
+def is_known_empty(subject: Subject, path: str) -> bool:
+    """Does the response say that nothing stands at the path, by a list that is shorter?"""
+    root = _root_of(subject)
+    return root is not _NO_JSON and is_past_end(root, _parsed(path))
+
+
+def nothing_there(path: object, came_to: str, expectation: Expectation, *, is_known: bool) -> Outcome:
+    """A fail where a field is missing; with ``not-`` no pass, since the name of the field may be a slip of the pen."""
+    reason = f"there is no {path}: {came_to}"
+    if expectation.is_negative and not is_known:
+        return Outcome("unsure", f"{reason}; what is not there proves nothing about it")
+    return Outcome("fail", reason, 0.0)
+
+
+def _root_of(subject: Subject) -> Any:
+    if subject.case.fields:
+        return subject.case.fields
+    values = subject.view(find_json)
+    return values[0].value if values else _NO_JSON
+
+
+_NO_JSON = object()
 
 
 def ground_truth(case: Case, path: str) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-__all__ = ["ANY", "Path", "find_at", "parse_path", "path_problem"]
+__all__ = ["ANY", "Path", "find_at", "is_past_end", "parse_path", "path_problem"]
 
 ANY = "*"
 """The part that stands for ``[*]``; a key of that name is written ``["*"]``."""
@@ -84,12 +84,27 @@ def find_at(root: Any, path: Path) -> tuple[list[Any], str]:
     return [value for value, _ in found], ""
 
 
+def is_past_end(root: Any, path: Path) -> bool:
+    """Does a path lead nowhere only because a list is shorter, or null? Then nothing is there; else its name may be wrong."""
+    reached: list[Any] = [root]
+    for part in path:
+        onward = [value for at in reached for value, _ in _onward(at, "", part)]
+        if not onward:
+            return not isinstance(part, Key) and any(at is None or _is_list(at) for at in reached)
+        reached = onward
+    return False
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
 def _onward(value: Any, place: str, part: Key | int | str) -> list[tuple[Any, str]]:
     if isinstance(part, Key):
         if not isinstance(value, Mapping) or part not in value:
             return []
         return [(value[part], f"{place}.{part}" if place else str(part))]
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+    if not _is_list(value):
         return []
     if isinstance(part, int):
         return [(value[part], f"{place}[{part}]")] if -len(value) <= part < len(value) else []

@@ -15,7 +15,7 @@ from tiered_eval.prompting import MAX_JUDGED_CHARS, as_json
 from tiered_eval.records import Evidence, Expectation, Outcome
 from tiered_eval.scorers.graded.replies import Answer
 from tiered_eval.scorers.judging.questions import unsaid_fields
-from tiered_eval.scorers.selecting import find_in_response, ground_truth
+from tiered_eval.scorers.selecting import find_in_response, ground_truth, is_known_empty, nothing_there
 from tiered_eval.text.contexts import contexts_of
 from tiered_eval.text.subject import Subject
 
@@ -63,7 +63,7 @@ def judged_part(expectation: Expectation, subject: Subject) -> Judged | Outcome:
     path = str(expectation.options["field"])
     found, came_to = find_in_response(subject, path)
     if not found:
-        return Outcome("fail", f"there is no {path}: {came_to}", 0.0)
+        return nothing_there(path, came_to, expectation, is_known=is_known_empty(subject, path))
     value = found[0] if len(found) == 1 else found
     return Judged(value if isinstance(value, str) else as_json(value), is_whole=False)
 
