@@ -185,6 +185,37 @@ def test_options_reach_the_promise(tmp_path: Path):
     assert promise.false_pass_weight == 2.0
 
 
+def test_confidence_is_delta_the_other_way_round(tmp_path: Path):
+    """Nine in ten is a delta of exactly one tenth, and the usual one."""
+    path = written(tmp_path, 60)
+
+    deltas = [
+        load_certificate(run(path, *JUDGES, *options)[1]).promise.delta
+        for options in ((), ("--confidence", "90%"), ("--confidence", "0.95"))
+    ]
+
+    assert deltas == [0.1, 0.1, 0.05]
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (("--proxy",), "openai:big"),
+        (("--relative", "5%"), "openai:big"),
+        ((), None),
+    ],
+)
+def test_a_judge_on_record_is_the_one_that_the_promise_is_about(
+    tmp_path: Path, options: tuple[str, ...], name: str | None
+):
+    """Its name is in the certificate where agreement with it was promised, and not where people alone gave the labels."""
+    path = written(tmp_path, 200, judges={"openai:big": True})
+
+    _, out = run(path, *JUDGES, "--top", "openai:big", *options)
+
+    assert load_certificate(out).judged_by == name
+
+
 def test_a_relative_promise_alone_has_no_alpha(tmp_path: Path):
     """--relative by itself promises nothing about early verdicts."""
     _, out = run(written(tmp_path, judges={"big": True}), *JUDGES, "--top", "big", "--relative", "2%")
@@ -303,6 +334,8 @@ def test_the_picture_is_drawn(tmp_path: Path):
         ((*JUDGES, "--judge", "x:y"), "for --proxy only"),
         ((*JUDGES, "--alpha", "0"), "alpha must lie between 0 and 1"),
         ((*JUDGES, "--alpha", "150%"), "is not between 0 and 1"),
+        ((*JUDGES, "--delta", "10%", "--confidence", "90%"), "say the same"),
+        ((*JUDGES, "--confidence", "1"), "delta must lie between 0 and 1"),
     ],
 )
 def test_options_that_cannot_be_meant(

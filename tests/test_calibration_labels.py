@@ -146,6 +146,29 @@ def test_rows_with_texts(tmp_path: Path):
     assert second.label.met is False
 
 
+@pytest.mark.parametrize(
+    ("fields", "is_met", "why"),
+    [
+        ({"label": "pass"}, True, "as most tools write it"),
+        ({"label": "failed"}, False, "in the past tense"),
+        ({"label": 1}, True, "a number"),
+        ({"label": 0.0}, False, "a number out of a table of numbers"),
+        ({"verdict": "PASS"}, True, "another name"),
+        ({"verdict": False}, False, "as JSON has it"),
+        ({"label": "correct", "verdict": "1"}, True, "both, and they agree"),
+        ({"human": False, "label": "billing"}, False, "beside `human` a label may be anything"),
+        ({"human": "", "label": "fail"}, False, "an empty cell of a table"),
+    ],
+)
+def test_other_names_of_a_label(tmp_path: Path, fields: dict[str, object], is_met: bool, why: str):
+    """Exports of other tools are read as they are."""
+    path = written(tmp_path / "labels.jsonl", {"id": 1, "kind": "k", "scores": {"x": 1}, **fields})
+
+    [row] = read_labels(path)
+
+    assert row.label.met is is_met, why
+
+
 @pytest.mark.parametrize("name", ["question", "input"])
 def test_the_question_is_called_as_in_sheets_or_suites(name: str, tmp_path: Path):
     """Some scores rest on it, so it is not lost under the name that suites have for it; and it is the case of its rows."""
@@ -181,6 +204,8 @@ def test_a_table_of_columns(tmp_path: Path):
         ({"human": True, "scores": {"x": 1}}, "`kind` is missing"),
         ({"kind": "k", "scores": {"x": 1}}, "`human` is missing"),
         ({"kind": "k", "human": "maybe", "scores": {"x": 1}}, "`human` is true or false"),
+        ({"kind": "k", "label": "maybe", "scores": {"x": 1}}, "`label` is true or false"),
+        ({"kind": "k", "label": 1, "verdict": "fail", "scores": {"x": 1}}, "contradict each other"),
         ({"kind": "k", "human": True}, "a row needs `scores`"),
         ({"kind": "k", "human": True, "scores": {"x": 1.2}}, "between 0 and 1"),
         ({"kind": "k", "human": True, "scores": {"x": float("nan")}}, "between 0 and 1"),

@@ -121,14 +121,15 @@ async def test_a_certificate_of_other_scores_is_void(certificate: Certificate, t
     assert any("void" in warning and "free-scores-0" in warning for warning in report.warnings)
 
 
+@pytest.mark.parametrize("judged_by", [judge_fingerprint("openai:gpt-5-nano"), "openai:gpt-5-nano"])
 @pytest.mark.parametrize(
     ("judge", "is_void"), [("openai:gpt-5-nano", False), ("openai:gpt-5-mini", True), (None, False)]
 )
 async def test_agreement_with_one_judge_is_none_with_another(
-    certificate: Certificate, tmp_path: Path, judge: str | None, is_void: bool
+    certificate: Certificate, tmp_path: Path, judge: str | None, is_void: bool, judged_by: str
 ):
-    """Labels that a judge gave promise agreement with that judge; where another takes the rest, nothing is promised."""
-    by_judge = replace(certificate, judged_by=judge_fingerprint("openai:gpt-5-nano"))
+    """Labels that a judge gave, bought or on record, promise agreement with that judge; where another takes the rest, nothing is promised."""
+    by_judge = replace(certificate, judged_by=judged_by)
     rng = random.Random(2)
     cases = [shipment(number, rng)[0] for number in range(20)]
 
@@ -138,6 +139,24 @@ async def test_agreement_with_one_judge_is_none_with_another(
 
     assert any(verdict.certified for verdict in verdicts) is not is_void
     assert any("top judge: certified with openai:gpt-5-nano" in one for one in report.warnings) is is_void
+
+
+async def test_a_judge_that_is_known_by_a_name_alone_is_named(certificate: Certificate, tmp_path: Path):
+    """Nobody can tell whether it is the last judge of this run: the promise says whose verdicts it is about, and a warning why that matters."""
+    by_judge = replace(
+        certificate,
+        judged_by="our-panel",
+        promise=replace(certificate.promise, label_source="top_judge"),
+    )
+    rng = random.Random(2)
+    cases = [shipment(number, rng)[0] for number in range(20)]
+
+    report, verdicts = await verdicts_with(by_judge, tmp_path, cases, judges=("openai:gpt-5-nano",))
+
+    assert report.certificate is not None
+    assert "differ from top judge our-panel in" in report.certificate.promise[0]
+    assert any("our-panel on record" in one for one in report.warnings)
+    assert any(verdict.certified for verdict in verdicts)
 
 
 async def test_a_run_that_is_unlike_the_labels_is_no_success(certificate: Certificate, tmp_path: Path):

@@ -104,13 +104,19 @@ class Certificate:
     presence: Mapping[str, Presence] = field(default_factory=dict)
     """By kind."""
     judged_by: str | None = None
-    """What gave the verdicts that stand for labels: model and prompts. None where people did, or a judge on record."""
+    """The judge that the promise is about: the one that was asked, model and prompts, or the name of one on record. None where
+    the promise is about people alone, and in certificates of the first releases, which did not say."""
 
     @property
     def name(self) -> str:
         """What its audits are kept under: the day it was made, and a digest of all that it says."""
         text = json.dumps(_as_json(self), sort_keys=True)
         return f"{self.created[:10]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+    @property
+    def judge_name(self) -> str | None:
+        """The judge that the promise is about, by name."""
+        return None if self.judged_by is None else self.judged_by.split(", judge prompts ")[0]
 
     @property
     def is_certified(self) -> bool:

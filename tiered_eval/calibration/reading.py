@@ -1,6 +1,7 @@
 """Label files: JSONL or CSV, with scores or with the texts that scores are made of.
 
-The one idea: one row is one labelled expectation. Its label is ``human`` (the expectation is met: true or false); its scores
+The one idea: one row is one labelled expectation. Its label is ``human`` (the expectation is met: true or false), or
+``label`` or ``verdict`` as exports of other tools call it; its scores
 stand in ``scores`` and ``judges``, or the row has ``response``, ``expected`` and ``kind`` and the scores are made by the
 engine. In CSV a score is a column ``scores.NAME`` or ``judges.NAME``. All faults are told at once.
 """
@@ -25,8 +26,10 @@ from tiered_eval.suite.single import read_expectation
 __all__ = ["LabelRow", "read_labels"]
 
 _SHOWN = 20
-_TRUE = frozenset({"true", "1", "yes", "pass", "met"})
-_FALSE = frozenset({"false", "0", "no", "fail", "not-met"})
+_TRUE = frozenset({"true", "1", "1.0", "yes", "pass", "passed", "met", "correct"})
+_FALSE = frozenset({"false", "0", "0.0", "no", "fail", "failed", "not-met", "incorrect"})
+_LABELS = ("human", "label", "verdict")
+"""What a person's verdict may be called."""
 _ANY_OF = frozenset({"equivalent"})
 """Kinds for which one of several expected values is enough."""
 
@@ -60,7 +63,7 @@ def read_labels(path: Path, *, top: str | None = None, may_lack_label: bool = Fa
             read = _row(row, line, top)
             if read.label.met is None and read.label.top is None and not (may_lack_label and read.case):
                 raise ValueError(
-                    "`human` is missing: true where the expectation is met, false where it is not"
+                    "`human` is missing (or `label`, or `verdict`): true where the expectation is met, false where it is not"
                 )
             if read.label.id in seen:
                 raise ValueError(f"the id {read.label.id!r} stands twice")
@@ -129,7 +132,7 @@ def _row(row: Any, line: int, top: str | None) -> LabelRow:
         id=identity,
         case=str(named or (_digest(response) if isinstance(response, str) else identity)),
         kind=kind,
-        met=_verdict(row, "human"),
+        met=_label(row),
         second=_verdict(row, "human_2"),
         scores={name: score for name, score in scores.items() if name != top},
         top=None if top is None or scores.get(top) is None else (scores[top] or 0.0) >= 0.5,
@@ -157,6 +160,19 @@ def _score(value: Any, name: str) -> float | None:
     if not 0.0 <= score <= 1.0:
         raise ValueError(f"`{name}` must lie between 0 and 1, found {value!r}")
     return score
+
+
+def _label(row: Mapping[str, Any]) -> bool | None:
+    """The label, ``human`` if it is there: beside it a column of another name may mean anything."""
+    named = [name for name in _LABELS if row.get(name) not in (None, "")]
+    if not named or named[0] == "human":
+        return _verdict(row, "human")
+    said = {name: _verdict(row, name) for name in named}
+    if len({*said.values()}) > 1:
+        raise ValueError(
+            f"{' and '.join(f'`{name}`' for name in named)} contradict each other: name one of them `human`"
+        )
+    return said[named[0]]
 
 
 def _verdict(row: Mapping[str, Any], name: str) -> bool | None:

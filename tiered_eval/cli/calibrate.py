@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -10,25 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiered_eval.cli.options import FOLDER, SHARE, USD, prices_from
+from tiered_eval.cli.calibrate_outlook import Outlook, fingerprints_of, shipped_for, tiers_of
+from tiered_eval.cli.calibrate_scores import Scoring
+from tiered_eval.cli.options import FOLDER, SHARE, USD
 from tiered_eval.cli.output import say
-from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tiered_eval.calibration.calibrate import ShippedDesign
     from tiered_eval.calibration.certificate import Certificate
     from tiered_eval.calibration.labels import Label, TierSpec
     from tiered_eval.calibration.promise import Promise
-    from tiered_eval.calibration.reading import LabelRow
 
 __all__ = ["calibrate"]
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 DEFAULT_ALPHA = 0.05
-_MORE = (1.5, 2.0, 4.0)
-"""Times the labels that are there: for how many a forecast is made."""
-_WORTH_HAVING = (250, 500, 1000)
-"""And for how many however few there are."""
+DEFAULT_DELTA = 0.10
 
 
 @click.command(short_help="Certify how often early checks are right.")
@@ -42,10 +38,11 @@ _WORTH_HAVING = (250, 500, 1000)
 @click.option(
     "--delta",
     type=SHARE,
-    default="10%",
-    show_default=True,
     metavar="SHARE",
-    help="Probability that the promise fails.",
+    help="Probability that the promise fails (default: 10%).",
+)
+@click.option(
+    "--confidence", type=SHARE, metavar="SHARE", help="The same said the other way round: 1 - delta."
 )
 @click.option("--alpha-pass", type=SHARE, metavar="SHARE", help="Largest share of wrong early passes.")
 @click.option(
@@ -156,7 +153,7 @@ def calibrate(
 ) -> int:
     """Find how much may be decided early, from LABELS, a JSONL or CSV file of labelled expectations.
 
-    A row has id, kind, human (true where the expectation is met), and either scores or response and expected. The certificate
+    A row has id, kind, human (or label, or verdict: true where the expectation is met), and either scores or response and expected. The certificate
     says what was promised, what it rests on, and from which scores; where nothing can be certified everything escalates.
     """
     import asyncio
@@ -172,9 +169,9 @@ def calibrate(
     if not forecast_only:
         _check_places(out, plot)
     home = home or labels.parent / ".tiered_eval"
-    scoring = _Scoring(judge, early_judges, max_cost, price, prices, embedder, home)
+    scoring = Scoring(judge, early_judges, max_cost, price, prices, embedder, home)
 
-    outlook = _Outlook(promise, top, costs, buys_scores=bool(early_judges), goes_on=not forecast_only)
+    outlook = Outlook(promise, top, costs, buys_scores=bool(early_judges), goes_on=not forecast_only)
     labelled, embedder_id = asyncio.run(scoring.scored(rows, is_worth_buying=outlook.is_worth_buying))
     if forecast_only and scoring.buys_for(rows):
         return 0
@@ -183,30 +180,57 @@ def calibrate(
         found = [replace(label, met=label.top) for label in found if label.top is not None]
     outlook.tell(found)
     if not forecast_only:
-        tiers = _tiers(found, top, costs)
-        fingerprints = _fingerprints(tiers, embedder_id, early_judges)
-        certificate = _certify(
-            found, tiers, promise, fingerprints, judged_by=judge[0] if judge else None, out=out, plot=plot
-        )
+        tiers = tiers_of(found, top, costs)
+        fingerprints = fingerprints_of(tiers, embedder_id, early_judges)
+        judged_by = _judged_by(promise, judge, top)
+        certificate = _certify(found, tiers, promise, fingerprints, judged_by=judged_by, out=out, plot=plot)
         if proxy and (transferred := transfer_line(certificate, labelled)) is not None:
             say(transferred)
     return 0
 
 
-def _promise_from(*, alpha: float | None, relative: float | None, proxy: bool, **others: Any) -> Promise:
+def _promise_from(
+    *,
+    alpha: float | None,
+    delta: float | None,
+    confidence: float | None,
+    relative: float | None,
+    proxy: bool,
+    **others: Any,
+) -> Promise:
     """The promise that the options ask for.
 
     Raises:
         ConfigError: it cannot be made.
+        UsageError: delta is given twice.
     """
     from tiered_eval.calibration.promise import Promise
 
     return Promise(
         alpha=DEFAULT_ALPHA if alpha is None and relative is None else alpha,
+        delta=_delta(delta, confidence),
         relative=relative,
         label_source="top_judge" if proxy else "human",
         **others,
     )
+
+
+def _delta(delta: float | None, confidence: float | None) -> float:
+    if delta is not None and confidence is not None:
+        raise click.UsageError("--delta and --confidence say the same: give one of them")
+    if confidence is not None:
+        return round(1.0 - confidence, 12)  # 0.1, and not 0.09999999999999998
+    return DEFAULT_DELTA if delta is None else delta
+
+
+def _judged_by(promise: Promise, bought: Sequence[str], top: str | None) -> str | None:
+    """The judge that the promise is about: one whose verdicts were bought, or one on record."""
+    from tiered_eval.calibration.collecting import judge_fingerprint
+
+    if bought:
+        return judge_fingerprint(bought[0])
+    is_about_judge = promise.label_source == "top_judge" or promise.relative is not None
+    return top if is_about_judge else None
 
 
 def _check_places(*places: Path | None) -> None:
@@ -220,12 +244,6 @@ def _check_places(*places: Path | None) -> None:
     for place in places:
         if place is not None:
             writable_folder(place.parent)
-
-
-def _sizes(labels: int) -> list[int]:
-    """Numbers of labels to forecast for: those that are there, and more. Few are no measure of how many more would help."""
-    more = {round(labels * times) for times in _MORE} | set(_WORTH_HAVING)
-    return [labels, *sorted(size for size in more if size > labels)]
 
 
 def _certify(
@@ -243,7 +261,6 @@ def _certify(
 
     from tiered_eval.calibration.calibrate import calibrate as certified
     from tiered_eval.calibration.certificate import save_certificate
-    from tiered_eval.calibration.collecting import judge_fingerprint
     from tiered_eval.calibration.plot import path_as_svg
     from tiered_eval.calibration.wording import certificate_lines
 
@@ -253,8 +270,8 @@ def _certify(
         promise,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         fingerprints=fingerprints,
-        shipped=_shipped(labels, tiers),
-        judged_by=judge_fingerprint(judged_by) if judged_by else None,
+        shipped=shipped_for(labels, tiers),
+        judged_by=judged_by,
     )
     say("")
     for line in certificate_lines(certificate):
@@ -313,183 +330,3 @@ def _check(
             )
     if judge and not proxy:
         raise click.UsageError("--judge buys labels, and is for --proxy only")
-
-
-class _Outlook:
-    """What is to be expected, said once: before anything is bought, if it can be known by then."""
-
-    def __init__(
-        self, promise: Promise, top: str | None, costs: Sequence[str], *, buys_scores: bool, goes_on: bool
-    ) -> None:
-        self._promise = promise
-        self._top = top
-        self._costs = costs
-        self._buys_scores = buys_scores
-        self._goes_on = goes_on
-        self._said: set[str] = set()
-
-    def is_worth_buying(self, unlabelled: Sequence[Label]) -> bool:
-        """Say what can be expected of these once they have labels; is anything to be bought?
-
-        Raises:
-            UsageError: nothing could decide early, whatever the labels say.
-        """
-        if self._buys_scores or _shipped(unlabelled, _tiers(unlabelled, self._top, self._costs)) is None:
-            say("what to expect can be said only when scores and verdicts are bought")
-        else:
-            # A shipped design plans with scores alone.
-            self.tell([replace(label, met=False) for label in unlabelled])
-        return self._goes_on
-
-    def tell(self, labels: Sequence[Label]) -> None:
-        """Say what these bring, and how many more would help."""
-        from tiered_eval.calibration.calibrate import forecast
-        from tiered_eval.calibration.wording import forecast_lines
-
-        tiers = _tiers(labels, self._top, self._costs)
-        shipped = _shipped(labels, tiers)
-        for line in forecast_lines(
-            forecast(labels, tiers, self._promise, _sizes(len(labels)), shipped=shipped)
-        ):
-            if line not in self._said:
-                say(line)
-                self._said.add(line)
-
-
-class _Scoring:
-    """What is needed to make scores, and to buy labels, for rows that hold texts."""
-
-    def __init__(
-        self,
-        judge: Sequence[str],
-        early_judges: Sequence[str],
-        max_cost: Decimal | None,
-        price: Sequence[str],
-        prices: Path | None,
-        embedder: str,
-        home: Path,
-    ) -> None:
-        from tiered_eval.calibration.collecting import score_stage
-        from tiered_eval.config import RunConfig
-        from tiered_eval.records import JudgeStage
-
-        self._judge = tuple(judge)
-        self._early_judges = tuple(early_judges)
-        self._config = RunConfig(
-            # All of them, so that each is checked and priced before the first call.
-            chain=(
-                *map(score_stage, self._early_judges),
-                *([JudgeStage(models=self._judge)] if self._judge else []),
-            ),
-            embedder=embedder,
-            max_cost_usd=max_cost,
-            home=home,
-            prices=prices_from(price, prices),
-            mode="live",
-        )
-
-    def buys_for(self, rows: Sequence[LabelRow]) -> bool:
-        """Is there something to buy, and are there texts to buy it for?"""
-        return bool(self._judge or self._early_judges) and any(row.case is not None for row in rows)
-
-    async def scored(
-        self, rows: Sequence[LabelRow], *, is_worth_buying: Callable[[Sequence[Label]], bool]
-    ) -> tuple[list[Label], str | None]:
-        """The labels with all scores, and the embedder that made some of them.
-
-        ``is_worth_buying`` sees them with their free scores, before the first call; where it says no, there is none.
-        """
-        from tiered_eval.calibration.collecting import ask_top_judge, judge_scores, label_scores
-        from tiered_eval.runner import Evaluator
-
-        if all(row.case is None for row in rows):
-            return [row.label for row in rows], None
-        async with Evaluator(self._config) as evaluator:
-            labels = await label_scores(rows, evaluator)
-            assert evaluator.services is not None
-            embedder_id = evaluator.services.embedder_id
-            if not self.buys_for(rows) or not is_worth_buying(labels):
-                return list(labels), embedder_id
-            for model in self._early_judges:
-                said = await judge_scores(rows, evaluator, model)
-                labels = tuple(
-                    replace(label, scores={**label.scores, model: said.get(label.id)}) for label in labels
-                )
-            bought = await ask_top_judge(rows, evaluator, self._judge) if self._judge else {}
-            spent_usd = evaluator.services.spent_usd
-        if self._judge:
-            self._tell_bought(len(bought), sum(row.case is not None for row in rows), spent_usd)
-        return [replace(label, top=bought.get(label.id, label.top)) for label in labels], embedder_id
-
-    def _tell_bought(self, verdicts: int, rows: int, spent_usd: Decimal) -> None:
-        """Say how many there are.
-
-        Raises:
-            ConfigError: none.
-        """
-        of = f"{verdicts:,} of {rows:,} rows have a verdict of {', '.join(self._judge)}, for ${spent_usd.normalize():f}"
-        why = (
-            "; on the others it could not tell, or was not asked for want of money" if verdicts < rows else ""
-        )
-        if not verdicts:
-            raise ConfigError(f"{of}: there is nothing to calibrate with{why.replace(' on the others', '')}")
-        say(f"{of}{why}")
-
-
-def _tiers(labels: Sequence[Label], top: str | None, costs: Sequence[str]) -> list[TierSpec]:
-    """Free scores, the embedding, then judges by their cost, and the top tier.
-
-    Raises:
-        UsageError: a cost cannot be read, or names a score that no label has.
-    """
-    from tiered_eval.calibration.collecting import EMBEDDING_SCORE
-    from tiered_eval.calibration.features import FEATURES
-    from tiered_eval.calibration.labels import TierSpec
-
-    known = {name for label in labels for name, score in label.scores.items() if score is not None}
-    tiers = []
-    if known & set(FEATURES):
-        tiers.append(TierSpec(name="free", scores=FEATURES, cost=0.0))
-    if EMBEDDING_SCORE in known:
-        tiers.append(TierSpec(name="embedding", scores=(EMBEDDING_SCORE,), cost=0.0))
-    judges = []
-    for text in costs:
-        name, _, share = text.partition("=")
-        if name not in known:
-            raise click.UsageError(
-                f"--cost {text}: no label has a score {name!r}; there are {', '.join(sorted(known))}"
-            )
-        judges.append(TierSpec(name=name, scores=(name,), cost=SHARE.convert(share, None, None)))
-    tiers += sorted(judges, key=lambda tier: tier.cost)
-    if not tiers and not known:
-        raise click.UsageError(
-            f"nothing could decide early: no free check scores rows of kind {', '.join(sorted({one.kind for one in labels}))}. "
-            "Buy the scores of a cheap judge with --early-judge MODEL, or record some and name them with --cost NAME=SHARE"
-        )
-    if not tiers:
-        raise click.UsageError(
-            f"name the early checks with --cost NAME=SHARE; the labels have {', '.join(sorted(known))}"
-        )
-    return [*tiers, TierSpec(name=top or "top", scores=(), cost=1.0)]
-
-
-def _shipped(labels: Sequence[Label], tiers: Sequence[TierSpec]) -> ShippedDesign | None:
-    """The shipped design, if it knows all kinds and all tiers."""
-    from tiered_eval.calibration.shipped import shipped_design
-
-    return shipped_design(tiers, {label.kind for label in labels})
-
-
-def _fingerprints(
-    tiers: Sequence[TierSpec], embedder_id: str | None, early_judges: Sequence[str]
-) -> dict[str, str]:
-    """What made the scores; a recorded judge is known by its name only."""
-    from tiered_eval.calibration.collecting import judge_fingerprint, run_fingerprints
-
-    judges = {
-        tier.name: judge_fingerprint(tier.name) if tier.name in early_judges else tier.name
-        for tier in tiers[:-1]
-        if tier.name not in ("free", "embedding")
-    }
-    made = run_fingerprints(embedder_id, judges)
-    return {tier.name: made.get(tier.name, "recorded") for tier in tiers[:-1]}

@@ -147,11 +147,22 @@ class CertifiedChecks:
         self.void = (*self._decider.void, *self._other_judge(chain))
 
     def _other_judge(self, chain: Sequence[JudgeStage]) -> Iterator[str]:
-        """Where a judge gave the labels, agreement with that one is what was promised, and with no other."""
-        known = self._certificate.judged_by
+        """Where a judge gave the labels, agreement with that one is what was promised, and with no other.
+
+        Of one on record only the name is known, and only a name like ``provider:model`` can be compared.
+        """
+        known, name = self._certificate.judged_by, self._certificate.judge_name
         models = chain[-1].models if chain else ()
-        if known is not None and models and judge_fingerprint(models[0]) != known:
-            yield f"top judge: certified with {known}, now {judge_fingerprint(models[0])}"
+        if known is None or name is None or not models:
+            return
+        if known == name:
+            now = models[0]
+            if ":" not in name:
+                return
+        else:
+            now = judge_fingerprint(models[0])
+        if now != known:
+            yield f"top judge: certified with {known}, now {now}"
 
     def end(self) -> None:
         """Note what the audits of this run came to. May be called again."""
@@ -177,6 +188,11 @@ class CertifiedChecks:
             )
         if audits.trouble is not None:
             yield f"the audits of this run could not be noted: {audits.trouble}"
+        if (judge := self._certificate.judge_name) is not None and ":" not in judge:
+            yield (
+                f"the promise is about verdicts of {judge} on record; whether the last judge of this run is that one cannot be told: "
+                "name it as provider:model in the labels"
+            )
         if self._unlike:
             yield _unlike(self._unlike)
         if self.unlike is not None:
