@@ -719,6 +719,19 @@ class TestOpenAI:
         assert (case.expectations[1].negated, case.expectations[1].options["field"]) == (True, "kind")
         assert case.expectations[2].options["pass_at"] == 0.8
 
+    @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+    def test_runs_of_words_are_compared_by_their_length(self, order: int, tmp_path: Path):
+        """Each ROUGE of the platform is one here."""
+        near = {"type": "text_similarity", "input": "{{sample.output_text}}", "reference": "a b c d e"}
+
+        suite = imported(
+            tmp_path, self.platform({**near, "evaluation_metric": f"rouge_{order}"}), "eval.json"
+        )
+        (case,) = loaded(suite, tmp_path)
+
+        (one,) = case.expectations
+        assert (one.scorer, one.options["variant"]) == ("rouge", f"rouge{order}")
+
     def test_graders_that_ask_a_model(self, tmp_path: Path):
         """Their prompt is the criterion, filled in for the item; a range of scores becomes a share."""
         prompt = "Score {{ sample.output_text }} by {{ item.question }}"

@@ -55,7 +55,7 @@ WORDS = st.lists(st.sampled_from("the cat sat mats running 45 N.B. don't\n".spli
 @given(
     WORDS,
     WORDS,
-    st.sampled_from(("rouge1", "rouge2", "rougeL", "rougeLsum")),
+    st.sampled_from(("rouge1", "rouge2", "rouge3", "rouge5", "rougeL", "rougeLsum")),
     st.sampled_from((("f1", "fmeasure"), ("recall", "recall"), ("precision", "precision"))),
     st.booleans(),
 )

@@ -56,6 +56,9 @@ LIKENESS: tuple[ScorerInfo, ...] = (
             Alias(name="rouge-n", options={"variant": "rouge1"}),
             Alias(name="rouge-1", options={"variant": "rouge1"}),
             Alias(name="rouge-2", options={"variant": "rouge2"}),
+            Alias(name="rouge-3", options={"variant": "rouge3"}),
+            Alias(name="rouge-4", options={"variant": "rouge4"}),
+            Alias(name="rouge-5", options={"variant": "rouge5"}),
             Alias(name="rouge-l", options={"variant": "rougeL"}),
             Alias(name="rouge-lsum", options={"variant": "rougeLsum"}),
         ),
@@ -63,9 +66,9 @@ LIKENESS: tuple[ScorerInfo, ...] = (
             OptionInfo(
                 name="variant",
                 type="text",
-                choices=("rouge1", "rouge2", "rougeL", "rougeLsum"),
+                choices=("rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rougeL", "rougeLsum"),
                 default="rougeL",
-                help="words, pairs of words, words in order, or words in order line by line",
+                help="runs of one to five words, words in order, or words in order line by line",
                 aliases=("rouge_type",),
             ),
             OptionInfo(

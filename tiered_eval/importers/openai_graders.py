@@ -24,6 +24,9 @@ _SIMILARITY = {
     "bleu": "bleu",
     "rouge_1": "rouge-1",
     "rouge_2": "rouge-2",
+    "rouge_3": "rouge-3",
+    "rouge_4": "rouge-4",
+    "rouge_5": "rouge-5",
     "rouge_l": "rouge-l",
 }
 _OTHERS = {

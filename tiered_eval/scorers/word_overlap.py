@@ -76,7 +76,7 @@ class _Overlap(SelectingScorer):
 class Rouge(_Overlap):
     """How many of the expected words, pairs, or words in order are there? Of several texts the best.
 
-    Options: ``variant``, ``rouge1``, ``rouge2``, ``rougeL`` or ``rougeLsum``; ``measure``, ``f1``, ``recall`` or ``precision``;
+    Options: ``variant``, ``rouge1`` to ``rouge5``, ``rougeL`` or ``rougeLsum``; ``measure``, ``f1``, ``recall`` or ``precision``;
     ``stemming`` (false); ``pass_at`` (0.75).
     """
 
