@@ -199,6 +199,7 @@ def test_a_run_says_what_the_chain_means(
     assert unexplained(report, cases, chain, minds) == {}
     assert found(again) == found(report)
     assert report.spend.settled_usd == Decimal(billed).scaleb(-12)
+    assert sum(one.cost_usd for one in verdicts(report)) == report.spend.settled_usd
     totals = books(bench.home)
     assert (totals.settled, totals.unknown, totals.reserved) == (bench.bill, 0, 0)
 

@@ -214,3 +214,4 @@ async def test_half_the_money_is_used_and_not_passed(
     assert report.leftovers["budget"] > 0
     assert totals.settled + totals.unknown >= 0.8 * cap
     assert report.counts.total == way.cases * len(CLAIMS)
+    assert report.spend.beside_usd == 0

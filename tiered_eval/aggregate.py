@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from tiered_eval.records import TIERS, CaseResult, Counts, Figure, Tier, Verdict
 from tiered_eval.records.making import maker
@@ -102,6 +103,8 @@ class Tally:
 
     def __init__(self) -> None:
         self.cases = 0
+        self.cost_usd = Decimal(0)
+        """On all verdicts together."""
         self.states: Counter[str] = Counter()
         self.leftovers: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
@@ -120,6 +123,8 @@ class Tally:
         for verdict in result.verdicts:
             state = verdict.state
             self.states[state] += 1
+            if verdict.cost_usd:
+                self.cost_usd += verdict.cost_usd
             if verdict.dimension is not None:
                 has_dimension = True
             if state == "pass" or state == "fail":

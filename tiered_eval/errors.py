@@ -59,6 +59,18 @@ def message_of(error: BaseException) -> str:
 class TieredEvalError(Exception):
     """The root: catch this to catch everything that tiered_eval raises on purpose."""
 
+    cost_usd: Decimal = Decimal(0)
+    """Billed for the calls that ended so, in US dollars, as far as nobody has told of it yet."""
+
+    def bill(self, cost_usd: Decimal) -> None:
+        """Note what was billed before it came to this."""
+        self.cost_usd += cost_usd
+
+    def take_cost(self) -> Decimal:
+        """That amount, for whoever tells of it: one error may be raised for many who waited, and the money was spent once."""
+        taken, self.cost_usd = self.cost_usd, Decimal(0)
+        return taken
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -139,8 +151,12 @@ class CutShort(TieredEvalError):
         """What kept it from going on."""
         self.trail = tuple(trail)
         self.cost_usd = cost_usd
-        """Billed for what was said, in US dollars."""
+        """Billed for what was said, in US dollars; what the error itself cost stays with it."""
         super().__init__(str(error))
+
+    def take_cost(self) -> Decimal:
+        """Of what was said, and of the error."""
+        return super().take_cost() + self.error.take_cost()
 
 
 class SandboxError(ConfigError):

@@ -158,8 +158,9 @@ async def judge_score(
     alone = cast(Services, _Alone(services))
     try:
         outcome = await ask_stage(score_stage(model), expectation, subject, alone)
-    except OUT_OF_REACH:
-        return None, None
+    except OUT_OF_REACH as error:
+        cost_usd = error.take_cost()
+        return None, Outcome(state="unsure", reason=str(error), cost_usd=cost_usd) if cost_usd else None
     score = {"pass": 1.0, "fail": 0.0}.get(outcome.state) if outcome.score is None else outcome.score
     turned = 1.0 - score if expectation.negated and score is not None else score
     return turned, outcome

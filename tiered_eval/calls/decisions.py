@@ -26,6 +26,7 @@ from tiered_eval.calls.jobs import Jobs
 from tiered_eval.calls.tally import CallTally
 from tiered_eval.errors import BudgetExceeded, TieredEvalError
 from tiered_eval.ledger import Kept, shares_of
+from tiered_eval.pricing import pico_from_usd, usd_from_pico
 from tiered_eval.records import Completed, DecisionAnswer, DecisionRequest, ModelReply
 
 __all__ = ["DecisionCalls"]
@@ -62,6 +63,8 @@ class _Question(Waiting[Answer]):
     request: DecisionRequest
     distrusted: bytes | None = None
     """Seal of a kept answer that could not be read: it is asked alone, to take that one's place."""
+    borne: int = 0
+    """Pico-dollars: its share of the calls that were made for it."""
 
 
 class DecisionCalls:
@@ -121,22 +124,22 @@ class DecisionCalls:
                 got = await self._door.buy(job, asked[0].distrusted)
             except BudgetExceeded as error:
                 if len(asked) == 1:
-                    asked[0].fail(error.with_traceback(None))
+                    _fail(asked, error)
                     continue
+                _share(pico_from_usd(error.take_cost()), asked)
                 half = len(asked) // 2
                 await self._ask(asked[:half], model)
                 await self._ask(asked[half:], model)
             except TieredEvalError as error:
-                for question in asked:
-                    question.fail(error.with_traceback(None))
+                _fail(asked, error)
             else:
-                await self._take(asked, got, job.billed)
+                _share(job.billed, asked)
+                await self._take(asked, got)
 
-    async def _take(self, asked: Sequence[_Question], got: Bought[ModelReply] | Kept, billed: int) -> None:
+    async def _take(self, asked: Sequence[_Question], got: Bought[ModelReply] | Kept) -> None:
         if isinstance(got, Bought):
-            shares = shares_of(billed, len(asked))
-            for question, part, cost in zip(asked, cut_apart(got.reply, len(asked)), shares, strict=True):
-                question.answer(Answer(reply=part, cost=cost))
+            for question, part in zip(asked, cut_apart(got.reply, len(asked)), strict=True):
+                question.answer(Answer(reply=part, cost=question.borne))
             return
         # Another process bought some of them meanwhile: take its answers, and leave the rest open.
         found = {got.key: got, **await self._door.find_kept([question.key for question in asked])}
@@ -149,4 +152,17 @@ class DecisionCalls:
             if reply is None:
                 question.distrusted = kept.seal
             else:
-                question.answer(Answer(reply=reply, cost_then=kept.cost))
+                question.answer(Answer(reply=reply, cost=question.borne, cost_then=kept.cost))
+
+
+def _share(billed: int, asked: Sequence[_Question]) -> None:
+    """Let each bear its part of a call."""
+    for question, cost in zip(asked, shares_of(billed, len(asked)), strict=True):
+        question.borne += cost
+
+
+def _fail(asked: Sequence[_Question], error: TieredEvalError) -> None:
+    """Let all raise what their call came to; whoever tells of it first tells what it cost."""
+    error.bill(usd_from_pico(sum(question.borne for question in asked)))
+    for question in asked:
+        question.fail(error.with_traceback(None))

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -42,7 +44,7 @@ from tiered_eval.errors import (
     TieredEvalError,
 )
 from tiered_eval.ledger import Kept, Ledger
-from tiered_eval.pricing import PriceBook, pico_from_usd
+from tiered_eval.pricing import PriceBook, pico_from_usd, usd_from_pico
 from tiered_eval.records import (
     Completed,
     DecisionAnswer,
@@ -304,16 +306,20 @@ class Gateway:
         What a later model said once, for another stage or another run, is no answer of the first one: it counts only
         when the first one is out of reach.
         """
+        in_vain = Decimal(0)
         for position, model in enumerate(models, start=1):
             is_last = position == len(models)
             try:
-                return await ask(model)
+                got = await ask(model)
+                return replace(got, cost_usd=got.cost_usd + in_vain) if in_vain else got
             except NotKept:
                 if is_last:
                     raise NotKept(models[0]) from None
-            except ProviderError as error:
-                if is_last or not error.may_fall_back:
+            except TieredEvalError as error:
+                if is_last or not isinstance(error, ProviderError) or not error.may_fall_back:
+                    error.bill(in_vain)
                     raise
+                in_vain += error.take_cost()
         raise AssertionError("unreachable: the last model answers or raises")
 
     # ── one model ────────────────────────────────────────────────────────────────────────────────
@@ -362,9 +368,14 @@ class Gateway:
     async def buy(self, job: Job[ModelReply], distrusted: bytes | None = None) -> Bought[ModelReply] | Kept:
         """Make a call, in a batch or attempt after attempt; or give the reply that another process bought meanwhile.
 
-        ``distrusted`` is the seal of a kept reply that could not be read. Raises what ``complete`` does.
+        ``distrusted`` is the seal of a kept reply that could not be read. Raises what ``complete`` does, with what was
+        billed for it.
         """
-        return await self._batches.buy(job, distrusted)
+        try:
+            return await self._batches.buy(job, distrusted)
+        except TieredEvalError as error:
+            error.bill(usd_from_pico(job.billed))
+            raise
 
     async def _tried(self, job: Job[Reply], distrusted: bytes | None) -> Bought[Reply] | Kept:
         """Attempts until one succeeds, within the deadline of the run; an open one is lost at the deadline."""

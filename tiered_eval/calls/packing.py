@@ -43,7 +43,7 @@ from tiered_eval.errors import (
     UnreadableReply,
 )
 from tiered_eval.ledger import Kept, shares_of
-from tiered_eval.pricing import usd_from_pico
+from tiered_eval.pricing import pico_from_usd, usd_from_pico
 from tiered_eval.records import Completed, ModelReply, ModelRequest
 
 __all__ = ["Packer"]
@@ -156,10 +156,14 @@ class Packer:
             return await door.complete_alone(request, parse, model=model)
         part, is_first = await self._flights.join(place.key, lambda: self._in_pack(request, parse, place))
         if part.answer is None:
-            again = await door.complete_alone(
-                request, parse, model=model, readings=1 if part.was_asked else None
-            )
             in_vain = usd_from_pico(part.cost_in_vain) if is_first else Decimal(0)
+            try:
+                again = await door.complete_alone(
+                    request, parse, model=model, readings=1 if part.was_asked else None
+                )
+            except TieredEvalError as error:
+                error.bill(in_vain)
+                raise
             return replace(again, cost_usd=again.cost_usd + in_vain)
         return completed(part.answer, request, parse, place, tally=door.tally, is_first=is_first)
 
@@ -185,9 +189,10 @@ class Packer:
         random.Random(f"{self._seed} {pack[0].key}").shuffle(pack)
         try:
             await self._ask(pack, model)
-        except BudgetExceeded:
+        except BudgetExceeded as error:
             # Each alone needs less room, and what still fits under the cap is still asked.
-            _hand_back(pack)
+            open_ones = [waiting for waiting in pack if waiting.is_open]
+            _hand_back(open_ones, pico_from_usd(error.take_cost()))
         except TieredEvalError as error:
             _fail(pack, error)
 
@@ -208,18 +213,18 @@ class Packer:
             if isinstance(got, Bought):
                 _hand_out(open_ones, read_pack(got.reply, questions), job.billed)
                 return
-            await self._take_kept(open_ones, got)
+            await self._take_kept(open_ones, got, job.billed)
         _hand_back(open_ones)
 
-    async def _take_kept(self, pack: Sequence[_Waiting], known: Kept) -> None:
+    async def _take_kept(self, pack: Sequence[_Waiting], known: Kept, billed: int) -> None:
         """Another process bought some of them meanwhile: take its answers, and leave the rest open."""
         found = {known.key: known, **await self._door.find_kept([waiting.key for waiting in pack])}
-        for waiting in pack:
-            kept = found.get(waiting.key)
-            if kept is not None:
-                reply = reply_from_kept(kept, waiting.parse)
-                answer = None if reply is None else Answer(reply=reply, cost_then=kept.cost)
-                waiting.answer(_Part(answer=answer))
+        answered = [waiting for waiting in pack if waiting.key in found]
+        for waiting, cost in zip(answered, shares_of(billed, len(answered)), strict=True):
+            kept = found[waiting.key]
+            reply = reply_from_kept(kept, waiting.parse)
+            answer = None if reply is None else Answer(reply=reply, cost=cost, cost_then=kept.cost)
+            waiting.answer(_Part(answer=answer, cost_in_vain=cost if answer is None else 0))
 
 
 def _hand_out(pack: Sequence[_Waiting], answers: Mapping[str, ModelReply], billed: int) -> None:

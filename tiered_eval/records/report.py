@@ -112,6 +112,9 @@ class Spend:
 
     settled_usd: Decimal = Decimal(0)
     """Billed in this run, as the providers' usage says."""
+    beside_usd: Decimal = Decimal(0)
+    """Of it, what stands on no verdict: embeddings, answers fetched from a batch of an earlier run, questions put a second time
+    to confirm a change, calls whose asker had gone. Below 0 where scorers of the user's own tell costs of their own."""
     unknown_usd: Decimal = Decimal(0)
     """Worst case of the calls of this run that may have been billed without an answer."""
     reserved_usd: Decimal = Decimal(0)

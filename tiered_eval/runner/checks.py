@@ -171,7 +171,8 @@ class Checker:
             trail,
             leftover or opened.leftover,
         )
-        return opened.told(begun) if opened.audit is None else opened.audit.settle(begun)
+        told = opened.told(begun)
+        return told if opened.audit is None else opened.audit.settle(told)
 
     def _free_steps(
         self,

@@ -454,7 +454,8 @@ class Evaluator:
                 raise
             return opened.left(failed_check(expectation, case_id, failure_of(error), trail=opened.trail))
         except (Exception, SystemExit) as error:  # noqa: BLE001  # an outage or a scorer's own fault: never a fail
-            return opened.left(failed_check(expectation, case_id, failure_of(error), trail=opened.trail))
+            told = opened.after(error)
+            return told.left(failed_check(expectation, case_id, failure_of(error), trail=told.trail))
 
     async def _answer(self, opened: OpenExpectation, services: Services | None) -> Verdict | OpenExpectation:
         """Let the asking scorer speak, or pass over it where it could not look by design."""
@@ -472,7 +473,7 @@ class Evaluator:
             failure = failure_of(cut.error)
             return told.left(failed_check(told.expectation, told.subject.case.id, failure, trail=told.trail))
         except tuple(PASSED_OVER) as error:
-            return self._passed_over(opened, error)
+            return self._passed_over(opened.after(error), error)
 
     def _passed_over(self, opened: OpenExpectation, error: Exception) -> Verdict | OpenExpectation:
         leftover = next(left for kind, left in PASSED_OVER.items() if isinstance(error, kind))

@@ -21,6 +21,7 @@ from tiered_eval.errors import (
     Interrupted,
     JudgeMissing,
     NotKept,
+    TieredEvalError,
 )
 from tiered_eval.records import Expectation, Step, Verdict
 from tiered_eval.records.verdicts import ZERO_USD
@@ -71,16 +72,18 @@ class OpenExpectation:
 
     def left(self, verdict: Verdict) -> Verdict:
         """What it ends with where its step was not made, or failed: an audit takes no verdict away."""
-        return self.told(verdict) if self.audit is None else self.audit.stands(verdict)
+        told = self.told(verdict)
+        return told if self.audit is None else self.audit.stands(told)
 
     def told(self, begun: Begun) -> Begun:
         """What it came to, with what is known of it and was paid for it before."""
         return paid(begun if self.q is None else replace(begun, q=self.q), self.cost_usd)
 
-    def after(self, cut: CutShort) -> OpenExpectation:
-        """With what was said, and paid for, before a step was cut short: it is told, and is no verdict."""
-        trail = (*self.trail, *cut.trail)
-        return replace(self, trail=trail, cost_usd=self.cost_usd + cut.cost_usd)
+    def after(self, error: BaseException) -> OpenExpectation:
+        """With what was said, and paid for, before it came to an error: it is told, and is no verdict."""
+        said = error.trail if isinstance(error, CutShort) else ()
+        cost_usd = error.take_cost() if isinstance(error, TieredEvalError) else ZERO_USD
+        return replace(self, trail=(*self.trail, *said), cost_usd=self.cost_usd + cost_usd)
 
 
 def paid(begun: Begun, cost_usd: Decimal) -> Begun:

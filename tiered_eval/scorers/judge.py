@@ -121,11 +121,12 @@ class _Walk:
 
     def hear(self, error: TieredEvalError) -> TieredEvalError:
         """What kept a stage from an answer; those of its models that had spoken are noted."""
+        cost_usd = error.take_cost()
+        self.cost_usd += cost_usd
+        self.is_from_store = self.is_from_store and not cost_usd
         if not isinstance(error, CutShort):
             return error
         self.said += error.trail
-        self.cost_usd += error.cost_usd
-        self.is_from_store = self.is_from_store and not error.cost_usd
         return error.error
 
     def ended(self, outcome: Outcome) -> Outcome:
@@ -140,6 +141,7 @@ class _Walk:
         )
 
     def cut_short(self, error: TieredEvalError) -> None:
-        """Raise what was said together with the error that the chain ends by; nothing where nothing was said."""
+        """Raise what was said together with the error that the chain ends by; where nothing was said, it bears the cost."""
         if self.said:
             raise CutShort(error, trail=self.said, cost_usd=self.cost_usd) from error
+        error.bill(self.cost_usd)

@@ -147,7 +147,8 @@ async def _all_of(asked: Sequence[Awaitable[B]]) -> list[B]:
     if fault is None:
         return results
     error = fault.error if isinstance(fault, CutShort) else fault
-    paid = _billed([*results, *(one for one in done if isinstance(one, CutShort))])
+    faults = [one for one in done if isinstance(one, TieredEvalError)]
+    paid = _billed(results) + sum((one.take_cost() for one in faults), Decimal(0))
     if paid and isinstance(error, TieredEvalError):
         raise CutShort(error, trail=(), cost_usd=paid) from error
     raise fault

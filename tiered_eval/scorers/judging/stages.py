@@ -128,7 +128,9 @@ def _counted(votes: Sequence[Said | TieredEvalError], ballot: Ballot, number: in
     if errors and ballot.missing(_states(votes), asked=len(outcomes)):  # they could have settled it
         # What stops a run comes first: nobody is to look for another model where there is no money.
         first = min(errors, key=lambda error: isinstance(error, OUT_OF_REACH))
-        steps += [lost_step(error, number) for error in errors if error is not first]
+        others = [error for error in errors if error is not first]
+        steps += [lost_step(error, number) for error in others]
+        cost_usd += _cost_of(others)
         raise CutShort(first, trail=steps, cost_usd=cost_usd) if steps else first
     state = ballot.result(_states(votes))
     counts = [sum(one.state == wanted for one in outcomes) for wanted in ("pass", "fail")]
@@ -141,7 +143,12 @@ def _counted(votes: Sequence[Said | TieredEvalError], ballot: Ballot, number: in
         state=state,
         reason=reason,
         score=counts[0] / len(outcomes),
-        cost_usd=cost_usd,
+        cost_usd=cost_usd + _cost_of(errors),
         from_store=all(one.from_store for one in outcomes),
         trail=(*steps, *(lost_step(error, number) for error in errors)),
     )
+
+
+def _cost_of(errors: Sequence[TieredEvalError]) -> Decimal:
+    """What was billed for answers that nobody got."""
+    return sum((error.take_cost() for error in errors), Decimal(0))
