@@ -26,16 +26,13 @@ def certified_line(certificate: Certificate, grant: Grant) -> str:
     promise = certificate.promise
     scope = "" if grant.kind == ANY_KIND else f"{grant.kind}: "
     who = "human" if promise.label_source == "human" else "top judge"
-    if certificate.judge_name is not None and promise.label_source == "top_judge":
-        who += f" {certificate.judge_name}"
     rests_on = f"confidence {1 - grant.delta:.0%}, {grant.n:,} labels, {grant.cases:,} cases"
+    if certificate.judge_name is not None:
+        rests_on += f", top judge {certificate.judge_name}"
     if grant.tau is None:
         return f"{scope}nothing certified ({rests_on}): everything escalates"
     if promise.alpha is None:
-        judge = f"the top judge {certificate.judge_name}" if certificate.judge_name else "the top judge"
-        return (
-            f"{scope}certified: at most {promise.relative or 0:.1%} below {judge} on everything ({rests_on})"
-        )
+        return f"{scope}certified: at most {promise.relative or 0:.1%} below the top judge on everything ({rests_on})"
     return f"{scope}certified: early verdicts differ from {who} in <= {promise.alpha:.1%} ({rests_on})"
 
 
