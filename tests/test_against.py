@@ -14,6 +14,7 @@ import pytest
 
 from tiered_eval import RunConfig, evaluate
 from tiered_eval.calibration.comparison import compare_reports
+from tiered_eval.calibration.regression import place_in_draw
 from tiered_eval.errors import BudgetExceeded, ConfigError, ProviderUnavailable
 from tiered_eval.pricing import PriceBook
 from tiered_eval.records import (
@@ -290,6 +291,58 @@ async def test_an_outage_of_the_base_does_not_matter_where_nothing_changed():
     report = await run(cases(), Judge(), base)
 
     assert (fact(report).state, report.exit_code) == ("pass", 0)
+
+
+def with_money_for(calls: int, says: Says = lambda request: True) -> Judge:
+    """A judge that can be paid for so many answers."""
+    left = calls
+
+    def said(request: ModelRequest) -> bool:
+        nonlocal left
+        if not left:
+            raise BudgetExceeded(
+                cap_usd=Decimal(1), spent_usd=Decimal(1), reserved_usd=Decimal(0), wanted_usd=Decimal(1)
+            )
+        left -= 1
+        return says(request)
+
+    return Judge(said)
+
+
+async def test_money_that_ends_has_judged_a_random_beginning_of_the_changed_cases():
+    """What the money reaches is the beginning of a draw, and the report says what it makes likely, which decides nothing."""
+    base = await run(cases(count=300), Judge())
+    judge = with_money_for(90, fails_on(*(f"Letter {n}," for n in range(0, 300, 16))))
+
+    report = await run(cases("second", count=300), judge, base)
+
+    draw = sorted((f"c{n}" for n in range(300)), key=lambda id: place_in_draw(id, 0))
+    judged = [result.case_id for result in report.results if result.verdicts[0].is_decided]
+    assert set(judged) == set(draw[: len(judged)])
+    assert (fact(report).state, report.exit_code, report.stopped) == ("undecided", 4, "budget")
+    assert f"the first {len(judged)} of 300 changed cases" in fact(report).reason
+    assert "which decides nothing" in fact(report).reason
+    assert report.leftovers == {"budget": 300 - len(judged)}
+
+
+@pytest.mark.parametrize("calls", [0, 1, 12, 60])
+async def test_what_the_money_does_not_reach_is_never_green(calls: int):
+    """All that was asked is as good as before, and that is too little to rule a drop out: undecided, not passed."""
+    base = await run(cases(count=120), Judge())
+
+    report = await run(cases("second", count=120), with_money_for(calls), base, gate_margin=0.01)
+
+    assert (fact(report).state, report.exit_code) == ("undecided", 4)
+
+
+async def test_a_beginning_that_suffices_decides_where_the_money_ends():
+    """Half of all letters became unkind: what the money reaches before it ends is enough to call that a drop."""
+    base = await run(cases(count=300), Judge())
+    judge = with_money_for(70, fails_on(*(f"Letter {n}," for n in range(0, 300, 2))))
+
+    report = await run(cases("second", count=300), judge, base)
+
+    assert (fact(report).state, fact(report).is_early, report.exit_code) == ("fail", True, 1)
 
 
 async def test_a_base_that_ran_out_of_money_leaves_4():

@@ -5,6 +5,10 @@ about it and how, the base's verdicts are taken over. The changed cases are judg
 until the answer is sure; what is left then is left over as not needed. Where the suite has a gate of its own as well,
 everything is judged.
 
+Money that ends before the answer is sure leaves a random beginning of that order judged. What lies behind it is no evidence for
+anything, though a cheaper question of it could still have been paid for: it is left over, and the answer is undecided unless
+the beginning was enough.
+
 A drop is believed only after the judge has repeated what it rests on: from the first fail on, changed verdicts are asked
 for again (another vote, so no kept reply answers), broken and mended ones alike. What is made of the answers, so that they
 favour neither run, is in :mod:`tiered_eval.calibration.flakes`.
@@ -24,16 +28,19 @@ from itertools import islice
 from tiered_eval.calibration.comparison import DEFAULT_DELTA
 from tiered_eval.calibration.flakes import Change, changes_among, changes_to_confirm, moods_among
 from tiered_eval.calibration.pairing import is_unchanged
-from tiered_eval.calibration.regression import Bounds, GateAnswer, GateCase
+from tiered_eval.calibration.regression import Bounds, GateAnswer, GateCase, place_in_draw
 from tiered_eval.calibration.suite_gate import FigureName, SuiteGate, differences, gate_cases
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import AgainstBase, Case, CaseResult, Report, Suite
 from tiered_eval.records.verdicts import State
+from tiered_eval.runner import jobs
 from tiered_eval.runner.base_run import BaseRun
 from tiered_eval.runner.evaluator import Evaluator
+from tiered_eval.runner.jobs import Job
 from tiered_eval.runner.second_vote import SecondVote, question_of
 from tiered_eval.runner.standing import gated, standing
+from tiered_eval.runner.turns import Order
 
 __all__ = ["GateAgainst"]
 
@@ -41,10 +48,14 @@ FIRST_BLOCK = 32
 """Changed cases that are judged before the gate is looked at for the first time."""
 GROWTH = 0.5
 """A later block is this share of what was judged before it: reading the suite once a block stays cheap."""
+BLOCK_SHARE = 0.5
+"""Of the cases that may wait for a judge, the most that a block may have: its order is drawn when all of it waits."""
 TURN_CASES = 64
 """Reading hands control to others after so many cases."""
 ASKED_AT_ONCE = 256
 """Changes that are asked for again in one go."""
+CUT_OFF = ("budget", "deadline", "interrupted")
+"""Why somebody was not asked, where the run was at its end."""
 
 
 class GateAgainst:
@@ -81,6 +92,8 @@ class GateAgainst:
         self._tried: set[tuple[str, str]] = set()
         self._asked_again: dict[tuple[str, str], State] = {}
         self._taken_over = self._judged = 0
+        self._cut: list[str] = []
+        """Changed cases that were not asked about to the end, as the money or the time was over."""
 
     async def stream(
         self, evaluator: Evaluator, cases: Iterable[Case], *, settings: Mapping[str, object]
@@ -116,9 +129,12 @@ class GateAgainst:
 
     def _standing(self, report: Report) -> tuple[AgainstBase, tuple[str, ...]]:
         """How it stands, and what makes the two runs hard to compare."""
-        return standing(
+        found, warnings = standing(
             self._base.report, report, self._config, asked_again=self._asked_again, early=self._early()
         )
+        if found.state == "undecided" and self._cut and self._gate is not None:
+            found = replace(found, reason=f"{found.reason}{_likely(self._gate.answer())}")
+        return found, warnings
 
     def _early(self) -> GateAnswer | None:
         """The answer of the gate, where it was sure with changed cases left; else the whole run says."""
@@ -171,19 +187,20 @@ class GateAgainst:
             return
         # A batch of a vendor takes up to a day, so there is but one.
         size = len(self._cases[None]) if self._config.uses_batches else FIRST_BLOCK
+        order = _InDraw(self._config.seed)
         self._gate = self._gate_now()
-        while self._gate is not None and (ids := set(self._gate.ahead(size))):
-            async for result in self._judge(evaluator, ids):
+        while not self._cut and self._gate is not None and (ids := set(self._gate.ahead(size))):
+            async for result in self._judge(evaluator, ids, order):
                 yield result
-            if not ids & self._known.keys():
+            if not self._cut and not ids & self._known.keys():
                 return  # the suite has changed while it was being read
             if not self._show(self._gate, ids):
                 self._gate = None
             elif self._is_confirming or self._gate.state == "fail":
                 await self._confirm_so_far(evaluator)
-            size = max(FIRST_BLOCK, int(GROWTH * self._judged))
-        if self._gate is None:
-            async for result in self._judge(evaluator, self._unjudged()):
+            size = min(max(FIRST_BLOCK, int(GROWTH * self._judged)), int(BLOCK_SHARE * jobs.OPEN_CASES))
+        if self._gate is None and not self._cut:
+            async for result in self._judge(evaluator, self._unjudged(), order):
                 yield result
 
     async def _confirm_so_far(self, evaluator: Evaluator) -> None:
@@ -212,8 +229,10 @@ class GateAgainst:
             return False
         return True
 
-    async def _judge(self, evaluator: Evaluator, ids: set[str]) -> AsyncIterator[CaseResult]:
-        """Judge these cases of the suite, in its order."""
+    async def _judge(
+        self, evaluator: Evaluator, ids: set[str], order: Order | None = None
+    ) -> AsyncIterator[CaseResult]:
+        """Judge these cases of the suite, in its order or in another one."""
         ids = set(ids)
         places = array("Q")
 
@@ -223,7 +242,7 @@ class GateAgainst:
                     places.append(index)
                     yield case
 
-        async for result in evaluator.stream(chosen(), are_read=True):
+        async for result in evaluator.stream(chosen(), are_read=True, order=order):
             self._waiting.discard(result.case_id)
             result = replace(result, index=places[result.index])
             self._note_judged(result)
@@ -232,6 +251,11 @@ class GateAgainst:
     def _note_judged(self, after: CaseResult) -> None:
         before = self._base.find(after.case_id)
         if before is None or is_unchanged(before, after):
+            return
+        if any(verdict.leftover in CUT_OFF for verdict in after.verdicts):
+            self._cut.append(
+                after.case_id
+            )  # the beginning of the draw ends here at the latest, and the gate is not shown what is behind
             return
         self._judged += 1
         if found := differences(before, after):
@@ -242,11 +266,14 @@ class GateAgainst:
     async def _not_needed(self, evaluator: Evaluator) -> AsyncIterator[CaseResult]:
         """The cases that nothing was asked about, as their free checks left them."""
         left = len(self._waiting)
+        is_open = bool(self._cut) and self._early() is None
+        wanted = self._unjudged() if is_open else set()
         for index, case in enumerate(self._suite.cases if left else ()):
             if index % TURN_CASES == 0:
                 await asyncio.sleep(0)
             if case.id in self._waiting:
-                yield evaluator.glance(index, case)
+                seen = evaluator.glance(index, case)
+                yield _unreached(seen) if case.id in wanted else seen
                 left -= 1
                 if not left:
                     return
@@ -268,3 +295,39 @@ class GateAgainst:
         ids = {change.case_id for change in changes}
         found = {case.id: case for case in self._suite.cases if case.id in ids}
         return [question_of(found[change.case_id], change) for change in changes if change.case_id in found]
+
+
+class _InDraw:
+    """Has questions asked in the order of the gate's draw, so that whatever is answered is a random beginning of it."""
+
+    is_patient = True
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def arrange(self, jobs: Sequence[Job], *, is_all: bool) -> list[Job]:
+        """See :class:`~tiered_eval.runner.turns.Order`."""
+        return sorted(jobs, key=lambda job: place_in_draw(job.owner.case.id, self._seed))
+
+    def asked(self, job: Job) -> None:
+        """See :class:`~tiered_eval.runner.turns.Order`."""
+
+
+def _unreached(seen: CaseResult) -> CaseResult:
+    """A case that would have been asked about, had there been money."""
+    reason = "the money was at an end before its turn in the draw"
+    verdicts = tuple(
+        replace(verdict, leftover="budget", reason=reason) if verdict.leftover == "not-needed" else verdict
+        for verdict in seen.verdicts
+    )
+    return replace(seen, verdicts=verdicts)
+
+
+def _likely(so_far: GateAnswer) -> str:
+    """What a beginning of the draw says of all cases, where it decides nothing."""
+    if so_far.difference is None or so_far.judged < 2:
+        return ""
+    return (
+        f"; the first {so_far.judged} of {so_far.cases - so_far.same} changed cases in random order make a change by "
+        f"{so_far.difference:+.3f} likely (95 % interval {so_far.low:+.3f} to {so_far.high:+.3f}), which decides nothing"
+    )
