@@ -102,6 +102,25 @@ TOKENS = [
     ("token-efficiency", {"value": 1000, "pass_at": 0.5}, {"tokens": 500}, "pass", 0.5, "just enough left"),
     ("token-efficiency", {"value": 10, "field": "t"}, {"t": 5}, "pass", 0.5, "under a path"),
     ("token-efficiency", {"value": 10, "field": "t"}, {"t": 5, "tokens": 99}, "pass", 0.5, "and only there"),
+    ("token-efficiency", {"budget": 1000}, {"tokens": 250}, "pass", 0.75, "a budget by its name"),
+    ("token_efficiency", {"max_tokens": 1000}, {"tokens": 1001}, "fail", 0.0, "by another"),
+    (
+        "token-efficiency",
+        {"limit": 1000, "optimal": 200},
+        {"tokens": 200},
+        "pass",
+        1.0,
+        "no more than it takes",
+    ),
+    (
+        "token-efficiency",
+        {"limit": 1000, "optimal": 200},
+        {"tokens": 600},
+        "pass",
+        0.5,
+        "half of what is between",
+    ),
+    ("token-efficiency", {"value": 1000, "optimal": 200}, {"tokens": 1000}, "pass", 0.0, "all used"),
     ("not-token-efficiency", 1000, {"tokens": 1001}, "pass", 1.0, "whoever wants them used up"),
     ("not-token-efficiency", 1000, {"tokens": 250}, "fail", 0.25, "and they were not"),
 ]
@@ -116,6 +135,15 @@ CALLS = [
     ("api-call-efficiency", 4, {"calls": 0}, "pass", 1.0, "none"),
     ("api-call-efficiency", 1, {"calls": 1}, "pass", 0.0, "the only one"),
     ("api-call-efficiency", {"value": 4, "field": "n"}, {"n": 1, "calls": 9}, "pass", 0.75, "under a path"),
+    ("api_call_efficiency", {"max": 10, "optimal": 2}, {"calls": 1}, "pass", 1.0, "fewer than it takes"),
+    (
+        "api_call_efficiency",
+        {"max_calls": 10, "optimal": 2},
+        {"calls": 6},
+        "pass",
+        0.5,
+        "half of what is between",
+    ),
     ("not-api-call-efficiency", 10, {"calls": 11}, "pass", 1.0, "whoever wants more than ten"),
     ("not-api-call-efficiency", 10, {"calls": 4}, "fail", 0.4, "and there were four"),
 ]
@@ -150,7 +178,6 @@ def test_a_budget_of_calls(name: str, budget: Any, meta: dict[str, Any], wanted:
         ({"cost": 1}, {"cost_usd": True}),
         ({"time-decay": {"time_limit_secs": 9}}, {}),
         ({"token-efficiency": 10}, {"tokens": -1}),
-        ({"token-efficiency": 0}, {"tokens": 0}),
     ],
 )
 def test_what_was_not_measured_is_an_error(entry: object, meta: dict[str, Any]):
@@ -163,3 +190,30 @@ def test_a_limit_of_time_is_needed():
     """time-decay without its limit is refused when the suite is loaded."""
     with pytest.raises(SuiteError, match="time_limit_secs"):
         state("time-decay", meta={"latency_s": 1})
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "token-efficiency",
+        {"token-efficiency": 0},
+        {"token-efficiency": {"value": 10, "limit": 20}},
+        {"token-efficiency": {"limit": 10, "optimal": 10}},
+        {"api-call-efficiency": {"optimal": 10}},
+        {"api-call-efficiency": {"max": 0}},
+    ],
+)
+def test_a_budget_that_is_none_is_refused(entry: object):
+    """None, two, nothing, or no more than what it takes at best."""
+    with pytest.raises(SuiteError):
+        state(entry, meta={"tokens": 1, "calls": 1})
+
+
+@pytest.mark.parametrize("name", ["token_efficiency", "api_call_efficiency"])
+def test_an_efficiency_of_a_spec_is_read(name: str):
+    """As a dimension of a challenge has it."""
+    spec = {"primitive": name, "name": "thrift", "weight": 0.1, "limit": 20, "optimal": 4}
+
+    ended = verdict(spec, fields={"tokens": 12, "calls": 12})
+
+    assert (ended.state, ended.score, ended.dimension) == ("pass", 0.5, "thrift")

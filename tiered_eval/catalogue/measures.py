@@ -15,6 +15,19 @@ _FIELD = OptionInfo(
 _LEFT = replace(pass_at("0", "least share of the limit that must be left"), low=0.0, above=None)
 """It may be 0: whatever is over the limit fails all the same."""
 
+_BUDGET = (
+    OptionInfo(
+        name="limit",
+        type="decimal",
+        above=0.0,
+        help="the budget, instead of a value",
+        aliases=("budget", "max", "max_tokens", "max_calls"),
+    ),
+    OptionInfo(
+        name="optimal", type="decimal", low=0.0, default="0", help="full marks up to here, none at the limit"
+    ),
+)
+
 MEASURES: tuple[ScorerInfo, ...] = (
     ScorerInfo(
         name="latency",
@@ -64,8 +77,10 @@ MEASURES: tuple[ScorerInfo, ...] = (
         tier="exact",
         target="tiered_eval.scorers.measured:TokenEfficiency",
         summary="the share of this budget of tokens that was left",
+        check="tiered_eval.scorers.measured:budget_fault",
         value="decimal",
-        options=(_LEFT, _FIELD),
+        is_value_optional=True,
+        options=(*_BUDGET, _LEFT, _FIELD),
         example="- token-efficiency: 20000",
         is_routed=False,
     ),
@@ -74,9 +89,11 @@ MEASURES: tuple[ScorerInfo, ...] = (
         tier="exact",
         target="tiered_eval.scorers.measured:ApiCallEfficiency",
         summary="the share of this budget of calls that was left",
+        check="tiered_eval.scorers.measured:budget_fault",
         value="decimal",
+        is_value_optional=True,
         aliases=(Alias(name="call-efficiency"),),
-        options=(_LEFT, _FIELD),
+        options=(*_BUDGET, _LEFT, _FIELD),
         example="- api-call-efficiency: {value: 12, pass_at: 0.25}",
         is_routed=False,
     ),

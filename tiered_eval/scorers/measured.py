@@ -19,7 +19,7 @@ from tiered_eval.text.json_values import as_number, is_list
 from tiered_eval.text.paths import find_at, parse_path
 from tiered_eval.text.subject import Subject
 
-__all__ = ["ApiCallEfficiency", "Cost", "Latency", "TimeDecay", "TokenEfficiency"]
+__all__ = ["ApiCallEfficiency", "Cost", "Latency", "TimeDecay", "TokenEfficiency", "budget_fault"]
 
 _SECONDS = (
     "latency_s",
@@ -129,16 +129,37 @@ def _within(used: Decimal, limit: Decimal | None, shown: str) -> Outcome:
 
 
 class _Saved(_Measured):
-    """The share of the limit that was left is the score; at the limit it is 0. Options: ``pass_at`` (0)."""
+    """The share of the limit that was left is the score; at the limit it is 0.
+
+    Options: ``pass_at`` (0); ``optimal`` (0), up to which nothing counts as used.
+    """
 
     def weighed(self, used: Decimal, limit: Decimal | None, options: Mapping[str, Any]) -> Outcome:
-        limit = options.get("time_limit_secs", limit)
+        limit = options.get("time_limit_secs", options.get("limit", limit))
         if limit is None or limit <= 0:
             raise ConfigError(f"{self.name} needs a limit above 0")
+        free = Decimal(options.get("optimal", 0))
+        if free >= limit:
+            raise ConfigError(f"{self.name}: optimal {free} is not below the limit {limit}")
         reason = f"{used.normalize():f} of {limit.normalize():f} used"
         if used > limit:
             return Outcome("fail", reason, 0.0)
-        return graded(float(1 - used / limit), options, default=0.0, reason=reason)
+        left = 1 - max(Decimal(0), used - free) / (limit - free)
+        return graded(float(left), options, default=0.0, reason=reason)
+
+
+def budget_fault(expected: Any, options: Mapping[str, Any]) -> str | None:
+    """What is wrong with a budget, for the loader of suites."""
+    limit = options.get("limit", expected)
+    if limit is None:
+        return "there is no budget: give it as the value, or as `limit`"
+    if expected is not None and expected != limit:
+        return f"there are two budgets, {expected} and {limit}"
+    if not limit > 0:
+        return f"a budget of {limit} is no budget"
+    if options.get("optimal", 0) >= limit:
+        return f"optimal {options['optimal']} is not below the budget {limit}"
+    return None
 
 
 class TimeDecay(_Saved):
