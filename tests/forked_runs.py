@@ -2,7 +2,7 @@
 
 The one idea: one process imports what a run needs and does nothing but fork, so that a test can afford a run for every step of
 the journal. A run counts its steps (each statement of the ledger, each moment after a commit, each call, each request
-about a batch), and kills itself at a chosen one.
+about a batch), names them where a trace is asked for, and kills itself at the chosen one, or at the first of a kind.
 
 ``async with nursery(zygote, tmp_path) as runs: found = await runs.run(home=..., die_at=17)``
 """
@@ -26,7 +26,7 @@ from planted_keys import PLANTED
 __all__ = ["Nursery", "nursery", "zygote"]
 
 ZYGOTE = r'''
-import asyncio, json, os, select, signal, sys
+import asyncio, itertools, json, logging, os, re, select, signal, sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -37,27 +37,34 @@ from tiered_eval.cli.app import run_app
 from tiered_eval.ledger import book, files, writer
 from tiered_eval.pacing import RateGate, SharedAllowance
 from tiered_eval.providers.openai_batch import OpenAIBatches
+from tiered_eval.records import JudgeStage
 from tiered_eval.runner.services import open_services
 from tiered_eval.testing.builders import make_case, make_expectation
 
 CLAIMS = ("Is polite", "Names a date", "Promises nothing", "Is short")
-steps, die_at, trace = 0, None, None
+numbers, steps, die_at, trace = itertools.count(1), 0, None, None
 
 def reach(step):
     """Pass a step of the journal, or die before it."""
     global steps
-    steps += 1
+    steps = number = next(numbers)  # two threads pass steps, and each has a number of its own
     if trace is not None:
-        trace.write(f"{steps} {step}\n")
-        trace.flush()
-    if steps == die_at:
+        os.write(trace, f"{number} {step}\n".encode())
+    if die_at in {number, step}:
         os.kill(os.getpid(), signal.SIGKILL)
+
+def kind_of(statement):
+    """A statement without its values; of what it adds to a sum, the sign is told."""
+    text = re.sub(r"'[^']*'", "?", " ".join(statement.split()))
+    text = re.sub(r"(?<=\+ )(-?)[1-9]\d*", r"\1n", text)
+    text = re.sub(r"(?<![\w?-])(?<!\+ )-?\d+\b", "?", text)
+    return re.sub(r"(\?, ?)+(?=\?)", "", text)[:200]
 
 def watched(connect):
     def connect_watched(path, *, for_reading=False):
         connection = connect(path, for_reading=for_reading)
         if not for_reading:
-            connection.set_trace_callback(lambda statement: reach(statement[:60].replace("\n", " ")))
+            connection.set_trace_callback(lambda statement: reach(kind_of(statement)))
         return connection
     return connect_watched
 
@@ -91,18 +98,23 @@ around_async(OpenAIBatches, "poll", "look")
 async def short(seconds):
     await asyncio.sleep(min(seconds, 0.02))
 
+def setting(name, value):
+    if name == "chain":
+        return tuple(JudgeStage(**stage) for stage in value)
+    return Decimal(value) if name.endswith("_usd") else value
+
 async def main(options):
     cases = [
         make_case(
             f"Answer number {number} of the desk.",
-            *(make_expectation("requirement", claim, id=claim) for claim in CLAIMS),
+            *(make_expectation("requirement", claim, id=claim) for claim in CLAIMS[: options["claims"]]),
             id=f"case-{number}",
         )
         for number in options["cases"]
     ]
     config = RunConfig(
         embedder="none", home=Path(options["home"]), gate="partial>=0",
-        **{name: Decimal(value) if name.endswith("_usd") else value for name, value in options["config"].items()},
+        **{name: setting(name, value) for name, value in options["config"].items()},
     )
     services = await open_services(config, run=options["run"], suite=options["suite"], deadline=None, sleep=short)
     try:
@@ -122,7 +134,8 @@ def live(options):
     for number, path in ((1, options["out"]), (2, options["err"])):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     if options["trace"]:
-        trace = open(options["trace"], "w")
+        trace = os.open(options["trace"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    logging.basicConfig(level=logging.DEBUG, filename=options["log"])
     code = 1
     try:
         if options["command"]:
@@ -208,11 +221,14 @@ class Nursery:
         *,
         home: Path,
         environment: dict[str, str],
-        die_at: int | None = None,
+        die_at: int | str | None = None,
         trace: Path | None = None,
         **more: Any,
     ) -> Run:
-        """A run of cases with four requirements each; options of its configuration stand in ``config``."""
+        """A run of cases with up to four requirements each; options of its configuration stand in ``config``.
+
+        A trace has a line for each step that it passed, with its number and its kind; ``die_at`` is one of them.
+        """
         number = next(_numbers)
         out, err = (self._folder / f"{number}.{stream}" for stream in ("out", "err"))
         run = self._runs[number] = Run(out, err)
@@ -223,10 +239,12 @@ class Nursery:
             "die_at": die_at,
             "out": str(out),
             "err": str(err),
+            "log": str(out.with_suffix(".log")),
             "trace": str(trace or ""),
             "run": f"run-{number}",
             "suite": "desk",
             "cases": [0, 1],
+            "claims": 4,
             "config": {},
             "command": [],
             **more,

@@ -83,7 +83,9 @@ async def test_a_kill_during_an_export_leaves_the_old_file_or_the_new_one(zygote
     target = tmp_path / "kept.jsonl"
     async with serve_loopback() as server, nursery(zygote, tmp_path) as runs:
         told = told_of(server)
-        assert await runs.run(home=tmp_path / "home", environment=told, config=WAYS["alone"]) is not None
+        assert (
+            await runs.run(home=tmp_path / "home", environment=told, config=WAYS["alone"].config) is not None
+        )
         export = ("cache", "export", "kept.jsonl", "--home", "home", "--force")
         code, said = await runs.command(tmp_path, *export, environment=told)
         assert code == 0, said
@@ -112,7 +114,7 @@ async def test_processes_with_different_caps_on_one_home(zygote: Any, tmp_path: 
     settings = LoopbackSettings(latency_s=0.05, uses_max_tokens=True)
     async with serve_loopback(settings) as server, nursery(zygote, tmp_path) as runs:
         options = {"environment": told_of(server), "home": tmp_path / "home"}
-        first = await runs.run(cases=[1000], config=WAYS["alone"], **options)
+        first = await runs.run(cases=[1000], config=WAYS["alone"].config, **options)
         assert first is not None
         before = server.charged_pico
         caps = {"small": 8 * before, "large": 12 * before}
@@ -138,7 +140,7 @@ async def test_processes_with_different_caps_on_one_home(zygote: Any, tmp_path: 
 
 
 def started_with(cap: int) -> dict[str, Any]:
-    return {**WAYS["alone"], "daily_cap_usd": str(Decimal(cap).scaleb(-12))}
+    return {**WAYS["alone"].config, "daily_cap_usd": str(Decimal(cap).scaleb(-12))}
 
 
 # ── clocks that jump ─────────────────────────────────────────────────────────────────────────────
