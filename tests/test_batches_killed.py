@@ -32,7 +32,7 @@ IN_DEFAULT_RUN = {"submitted"}
 
 CHILD = '''
 """A run of its own process, that kills itself at a chosen step of its batch."""
-import asyncio, json, os, signal, sys, time
+import asyncio, json, logging, os, signal, sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -44,6 +44,7 @@ from tiered_eval.suite import load_suite
 from tiered_eval.testing.builders import make_case, make_expectation
 
 options = json.loads(sys.argv[1])
+logging.basicConfig(level=logging.DEBUG, filename=options["log"])
 reached = 0
 
 def reach(step):
@@ -120,6 +121,7 @@ async def run(home: Path, server: LoopbackServer, vendor: str, **options: Any) -
         "each": EACH,
         **options,
     }
+    settings["log"] = str(home / f"{settings['run']}.log")
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-c", CHILD, json.dumps(settings)),

@@ -230,7 +230,7 @@ async def test_the_books_enclose_the_vendors_bill(tmp_path: Path, prefix: str, m
 
 CHILD = '''
 """A run of its own process. The vendor's bill is a file, one line for each call, written before the answer."""
-import asyncio, json, os, signal, sys
+import asyncio, json, logging, os, signal, sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -242,6 +242,7 @@ from tiered_eval.records import ModelReply, Usage
 from tiered_eval.testing.scripted import make_request
 
 options = json.loads(sys.argv[1])
+logging.basicConfig(level=logging.DEBUG, filename=options["log"])
 bill = os.open(options["bill"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 count = 0
 
@@ -329,14 +330,15 @@ class Shop:
         self.bill.touch()
 
     def start(self, **options: object) -> subprocess.Popen[str]:
+        words = self._folder / f"process-{len(self._words)}.words"
         settings = {
             "home": str(self.home),
             "bill": str(self.bill),
+            "log": str(words.with_suffix(".log")),
             "run": "run",
             "questions": list(range(24)),
             **options,
         }
-        words = self._folder / f"process-{len(self._words)}.words"
         with words.open("wb") as out:
             process = subprocess.Popen(
                 [sys.executable, "-c", CHILD, json.dumps(settings)],
