@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -137,3 +138,24 @@ def test_sets_in_prose_are_sets():
 
     assert (ended.state, round(ended.score or 0, 2)) == ("pass", 0.67)
     assert "not green" in ended.reason
+
+
+@pytest.mark.parametrize("unit", ["yes no ", "yes, no, ", "not yes, never no, "])
+def test_no_listing_takes_long(unit: str):
+    """An item that is named thousands of times is looked at until it is plainly said, and not much longer."""
+    began = process_time()
+
+    verdict({"list-match": ["yes", "no"]}, unit * (30_000 // len(unit)))
+
+    assert process_time() - began < 2
+
+
+def test_what_was_not_read_is_not_missing():
+    """An item behind the part that is read may be there, asked for or not: neither is a fail or a pass."""
+    long = "It is so. " * 6_000
+
+    assert state({"list-match": ["Oslo"]}, f"Oslo, and more. {long}") == "pass"
+    assert state({"list-match": ["Oslo"]}, f"{long} It is Oslo.") == "unsure"
+    assert (
+        state({"list-match": {"value": ["Oslo"], "extra": False}}, f"Oslo{' ' * 50_000}, Bergen") == "unsure"
+    )

@@ -15,7 +15,7 @@ from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, graded,
 from tiered_eval.text.accents import composed
 from tiered_eval.text.json_in_text import find_json
 from tiered_eval.text.json_values import as_number, is_list, is_same
-from tiered_eval.text.listings import EXTRA_WORDS, Listing, read_listing
+from tiered_eval.text.listings import EXTRA_WORDS, LONGEST, Listing, read_listing
 from tiered_eval.text.plain_answers import plain_answer
 
 __all__ = ["CoverageRatio", "ExactMatchRatio", "ListMatch", "SetOverlap"]
@@ -118,6 +118,9 @@ class ListMatch(SelectingScorer):
         if extra:
             reason += f", but also {', '.join(extra[:3])}"
         outcome = graded(score, options, default=1.0, reason=reason)
+        has_to_be_whole = outcome.state == "fail" or options.get("extra") is False
+        if has_to_be_whole and len(given.text) > LONGEST and _list_in(given) is None:
+            return Outcome("unsure", f"{reason}, of the first {LONGEST:,} characters", score)
         return _doubted(outcome, listing, needs_extra=options.get("extra") is False)
 
 

@@ -14,9 +14,12 @@ from tiered_eval.text.normalise import normalise
 from tiered_eval.text.plain_answers import plain_answer
 from tiered_eval.text.polarity import doubt_at
 
-__all__ = ["Listing", "read_listing"]
+__all__ = ["LONGEST", "Listing", "read_listing"]
 
 LONGEST = 50_000
+"""Characters of a text that are read."""
+_MOST_PLACES = 200
+"""Of one item that are looked at until one says it plainly."""
 EXTRA_WORDS = 6
 """A piece of more words is prose around the list, not an item of it."""
 
@@ -88,11 +91,10 @@ def _from_prose(text: str, known: Sequence[str]) -> Listing:
             continue
         pattern = rf"(?<![\w.-]){re.escape(needle)}(?!\w|[-.]\w)"
         said = [match.span() for match in re.finditer(pattern, held)]
-        clean = [span for span in said if doubt_at(folded.text, *span) in (None, "quoted", "one of several")]
-        for start, end in said:
-            held = f"{held[:start]}{_HELD * (end - start)}{held[end:]}"
+        clean = next((span for span in said[:_MOST_PLACES] if _is_plainly_said(folded.text, *span)), None)
+        held = re.sub(pattern, lambda match: _HELD * len(match[0]), held)
         if clean:
-            places[index] = clean[0][0]
+            places[index] = clean[0]
         elif said or (across and re.search(pattern, across)):
             doubtful.append(index)
     pieces = _SEPARATOR.split(held.rpartition(":")[2] if ":" in held else held)
@@ -102,3 +104,7 @@ def _from_prose(text: str, known: Sequence[str]) -> Listing:
         extra=tuple(dict.fromkeys(piece for piece in extra if piece)),
         doubtful=tuple(doubtful),
     )
+
+
+def _is_plainly_said(text: str, start: int, end: int) -> bool:
+    return doubt_at(text, start, end) in (None, "quoted", "one of several")
