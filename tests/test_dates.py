@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.scoring import CHECKER
+from tests.test_scorer_tables import rows_of
+from tiered_eval.catalogue import CATALOGUE
+from tiered_eval.records import Case, Verdict
+from tiered_eval.suite.expectations import ExpectationReader
+from tiered_eval.suite.problems import Problems
+from tiered_eval.suite.scope import Scope
 from tiered_eval.text.dates import MONTHS, Day, date_at, find_date, time_at, value_is_date
 from tiered_eval.text.numbers import is_number_claim, parse_numbers
+from tiered_eval.text.subject import Subject
 
 DATES = [
     ("2026-10-21", Day(2026, 10, 21), "ISO 8601"),
@@ -163,3 +174,25 @@ def test_a_statement_with_a_date_in_it_is_no_date(value: str):
     """Finding the date would settle nothing: the statement around it is the claim."""
     assert not value_is_date(value)
     assert not is_number_claim(value)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in rows_of("scorer_numeric:a_day_is_a_value") if isinstance(row["value"], str)],
+    ids=lambda row: row["why"],
+)
+def test_the_route_of_a_day_is_no_laxer_than_the_scorer(row: Mapping[str, Any]):
+    """A day that may be meant is neither found nor absent, whether the scorer is named or chosen by the route."""
+    found = routed({"must-contain": row["value"]}, row["response"])
+    absent = routed({"must-not-contain": row["value"]}, row["response"])
+
+    assert row["wanted"] == "pass" or found != "pass"
+    assert row["wanted"] == "fail" or absent != "pass"
+    assert row["wanted"] != "fail" or (found, absent) == ("fail", "pass")
+
+
+def routed(entry: object, response: str) -> str:
+    """The state in which an entry's free checks leave it."""
+    (made,) = ExpectationReader(CATALOGUE).read([entry], Scope("suite.yaml", Problems()))
+    begun = CHECKER.begin(made, Subject(Case(id="c", response=response, expectations=(made,))))
+    return begun.state if isinstance(begun, Verdict) else "open"

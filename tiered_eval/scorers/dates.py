@@ -6,7 +6,6 @@ that everybody knows; a month alone is a part of it, and 10/11 may be two days, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -14,9 +13,10 @@ from typing import Any
 from tiered_eval.records import Outcome, Tier
 from tiered_eval.records.making import maker
 from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of, texts_of
-from tiered_eval.text.dates import MONTHS, Day
+from tiered_eval.text.dates import Day
 from tiered_eval.text.frames import doubt_of_frame
-from tiered_eval.text.numbers import Reading, parse_claim, parse_dates, parse_numbers
+from tiered_eval.text.numbers import Reading, parse_claim, parse_dates
+from tiered_eval.text.numbers.day_hints import hint_of_day
 from tiered_eval.text.numbers.guards import doubt_of_day
 from tiered_eval.text.polarity import doubt_at, kept_cues
 from tiered_eval.text.subject import Subject
@@ -56,11 +56,8 @@ class DateValue(SelectingScorer):
             if not doubt:
                 return make_outcome("pass", "the day", 1.0, evidence)
             unsure = unsure or Outcome("unsure", doubt, None, evidence)
-        if unsure is None and (hint := _hint(given.text, wanted)):
-            doubt = "a day without its month or year"
-            unsure = Outcome("unsure", doubt, None, evidence_of(given.text, *hint))
-        if unsure is None and (hint := _worded(given.subject, wanted)):
-            unsure = Outcome("unsure", "may be the day in words", None, evidence_of(given.text, *hint))
+        if unsure is None and (hint := hint_of_day(given.subject, wanted)):
+            unsure = Outcome("unsure", hint.doubt, None, evidence_of(given.text, hint.start, hint.end))
         return unsure or Outcome("fail", "another date" if readings else "there is no date", 0.0)
 
 
@@ -78,42 +75,6 @@ def _doubt_of_place(subject: Subject, reading: Reading) -> str | None:
         or doubt_of_day(text, start, end)
         or doubt_of_frame(text, start, end, "number")
     )
-
-
-_FIGURES = re.compile(r"(?<![\w./-])(\d{1,2})(?:[./-](\d{1,2})|st|nd|rd|th)\b(?![./-]?\w)")
-
-
-def _hint(text: str, wanted: Sequence[Day]) -> tuple[int, int] | None:
-    """Where figures stand that may mean the day: "10/21", "21.10", "the 21st"."""
-    for match in _FIGURES.finditer(text):
-        figures = {int(figure) for figure in match.groups() if figure}
-        for day in wanted:
-            parts = {day.day, day.month} if match[2] else {day.day}
-            if day.day is not None and figures == parts:
-                return match.span()
-    return None
-
-
-_NEAR = 16
-"""Characters between a day and its month, as in "the twenty-first day of"."""
-_NAMES = {number: {name for name, of in MONTHS.items() if of == number} for number in MONTHS.values()}
-_WORD = re.compile(r"[a-z]+")
-
-
-def _worded(subject: Subject, wanted: Sequence[Day]) -> tuple[int, int] | None:
-    """Where a number may be the day that is no date as they are read: "the twenty-first of October", "21 may", "20261021"."""
-    text = subject.text
-    for number in subject.view(parse_numbers):
-        for day in wanted:
-            if number.value is None or day.day is None or day.month is None:
-                continue
-            if day.year and number.value == day.year * 10_000 + day.month * 100 + day.day:
-                return number.start, number.end
-            if number.value == day.day:
-                around = text[max(0, number.start - _NEAR) : number.end + _NEAR].lower()
-                if not _NAMES[day.month].isdisjoint(_WORD.findall(around)):
-                    return number.start, number.end
-    return None
 
 
 def _likeness(

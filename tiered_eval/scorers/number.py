@@ -24,6 +24,7 @@ from tiered_eval.text.dates import value_is_date
 from tiered_eval.text.frames import doubt_of_frame
 from tiered_eval.text.governors import is_plain_amount
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
+from tiered_eval.text.numbers.day_hints import hint_of_day
 from tiered_eval.text.numbers.glance import Glance
 from tiered_eval.text.numbers.guards import doubt_around
 from tiered_eval.text.numbers.hints import said_in_words
@@ -76,8 +77,13 @@ def _check_claim(claim: Claim, expectation: Expectation, subject: Subject) -> Ou
         outcome = _check_answer(claim, expectation, subject)
     else:
         outcome = _check_stated(claim, subject)
-    if outcome.state == "fail" and (doubt := said_in_words(claim, subject.text)):
+    if outcome.state != "fail":
+        return outcome
+    if doubt := said_in_words(claim, subject.text):
         return Outcome("unsure", doubt)
+    if claim.reading.kind == "date" and (hint := hint_of_day(subject, claim.reading.days)):
+        quote = subject.text[hint.start : hint.end]
+        return Outcome("unsure", hint.doubt, None, Evidence(quote, hint.start, hint.end))
     return outcome
 
 
