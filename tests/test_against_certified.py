@@ -69,3 +69,46 @@ async def test_those_of_another_certificate_are_not(certificate: Certificate, tm
     assert report.against is not None
     assert report.against.taken_over == 0
     assert any("certificate was" in warning for warning in report.warnings)
+
+
+def changed(count: int) -> list[Case]:
+    """The same shipments, with another word at the end of each response."""
+    return [replace(case, response=f"{case.response} Regards.") for case in shipments(count)]
+
+
+async def test_what_the_certificate_decides_is_known_before_anybody_is_asked(
+    certificate: Certificate, tmp_path: Path
+):
+    """Changed cases of which it decides everything cost no call but audits, and the judge is asked about others only."""
+    base, _ = await run(shipments(120), certificate, tmp_path)
+
+    report, asked = await run(changed(120), certificate, tmp_path, base)
+
+    verdicts = [verdict for result in report.results for verdict in result.verdicts]
+    assert report.against is not None
+    assert report.certificate is not None
+    assert report.against.state == "pass"
+    assert sum(verdict.certified for verdict in verdicts) > 0.8 * len(verdicts)
+    assert report.certificate.audited >= 5
+    assert asked == sum(verdict.tier == "judge" for verdict in verdicts)
+
+
+async def test_what_errors_of_early_verdicts_could_do_is_said(certificate: Certificate, tmp_path: Path):
+    """The comparison rests on early verdicts as well, so the report carries the share of them that may be wrong."""
+    base, _ = await run(shipments(120), certificate, tmp_path)
+
+    report, _ = await run(changed(120), certificate, tmp_path, base)
+
+    assert any("the change is off by 0.0" in warning for warning in report.warnings)
+
+
+async def test_a_glance_counts_nothing(certificate: Certificate, tmp_path: Path):
+    """What was only looked at is neither covered nor early nor audited in the report."""
+    base, _ = await run(shipments(120), certificate, tmp_path)
+
+    report, _ = await run(changed(120), certificate, tmp_path, base)
+
+    use = report.certificate
+    judged = [result for result in report.results if all(verdict.is_decided for verdict in result.verdicts)]
+    assert use is not None
+    assert use.covered == sum(len(result.verdicts) for result in judged)

@@ -2,7 +2,8 @@
 
 The one idea: what cannot have changed is not asked. Where a response is the same as in the base, and so is all that is asked
 about it and how, the base's verdicts are taken over. The changed cases are judged in a random order and in growing blocks,
-until the answer is sure; what is left then is left over as not needed. Where the suite has a gate of its own as well,
+until the answer is sure; what is left then is left over as not needed. What a certificate decides by free scores costs nothing,
+so the gate knows it beforehand. Where the suite has a gate of its own as well,
 everything is judged.
 
 Money that ends before the answer is sure leaves a random beginning of that order judged. What lies behind it is no evidence for
@@ -91,6 +92,10 @@ class GateAgainst:
         self._is_confirming = False
         self._tried: set[tuple[str, str]] = set()
         self._asked_again: dict[tuple[str, str], State] = {}
+        self._free: set[str] = set()
+        """Changed cases of which a certificate decides all that is open, by free scores."""
+        self._early_shares = 0.0
+        """Of the scores of judged cases, in both runs together: what a certificate gave."""
         self._taken_over = self._judged = 0
         self._cut: list[str] = []
         """Changed cases that were not asked about to the end, as the money or the time was over."""
@@ -123,6 +128,7 @@ class GateAgainst:
         """The report with the comparison in it, and the gate and exit code that follow."""
         found, warnings = self._standing(report)
         found = replace(found, judged=self._judged, taken_over=self._taken_over)
+        warnings = (*warnings, *self._doubts(found, report))
         report = replace(report, warnings=(*report.warnings, *warnings))
         own = report.gate if self._has_own_gate else None
         return gated(report, found, self._base.report, self._config, own=own)
@@ -135,6 +141,23 @@ class GateAgainst:
         if found.state == "undecided" and self._cut and self._gate is not None:
             found = replace(found, reason=f"{found.reason}{_likely(self._gate.answer())}")
         return found, warnings
+
+    def _doubts(self, found: AgainstBase, report: Report) -> Iterator[str]:
+        """How far the errors of early verdicts may have moved the change."""
+        if not self._early_shares or not found.changes:
+            return
+        rate = None if report.certificate is None else report.certificate.allowed
+        if rate is None:
+            yield "early verdicts of a certificate are in the comparison, and how often they differ from the judge is not known"
+            return
+        changed = found.pairs - found.same
+        reach = rate * self._early_shares / self._judged * changed / max(1, found.pairs)
+        is_near = found.state != "undecided" and abs(found.changes[0].change + found.margin) <= reach
+        more = ": that alone could turn the answer" if is_near else ""
+        yield (
+            f"early verdicts of a certificate are in the comparison; if as many of them are wrong as it allows ({rate:.1%}), and "
+            f"all in one direction, the change is off by {reach:.3f}{more}"
+        )
 
     def _early(self) -> GateAnswer | None:
         """The answer of the gate, where it was sure with changed cases left; else the whole run says."""
@@ -169,6 +192,8 @@ class GateAgainst:
                 seen, is_open = taken, False
             if before is not None:
                 self._note_pair(before, seen, is_open=is_open)
+                if is_open and not is_unchanged(before, seen) and _is_free(seen):
+                    self._free.add(case.id)
             if is_open:
                 self._waiting.add(case.id)
             else:
@@ -188,6 +213,9 @@ class GateAgainst:
         # A batch of a vendor takes up to a day, so there is but one.
         size = len(self._cases[None]) if self._config.uses_batches else FIRST_BLOCK
         order = _InDraw(self._config.seed)
+        async for result in self._judge(evaluator, self._free):
+            yield result
+        self._settle_free()
         self._gate = self._gate_now()
         while not self._cut and self._gate is not None and (ids := set(self._gate.ahead(size))):
             async for result in self._judge(evaluator, ids, order):
@@ -202,6 +230,15 @@ class GateAgainst:
         if self._gate is None and not self._cut:
             async for result in self._judge(evaluator, self._unjudged(), order):
                 yield result
+
+    def _settle_free(self) -> None:
+        """Let the gate know beforehand what cost nothing."""
+        known = {id: self._known[id] for id in self._free & self._known.keys()}
+        for name, inside in self._cases.items():
+            self._cases[name] = [
+                _settled(case, known[case.id][name]) if name in known.get(case.id, ()) else case
+                for case in inside
+            ]
 
     async def _confirm_so_far(self, evaluator: Evaluator) -> None:
         self._is_confirming = True
@@ -258,6 +295,7 @@ class GateAgainst:
             )  # the beginning of the draw ends here at the latest, and the gate is not shown what is behind
             return
         self._judged += 1
+        self._early_shares += _early_share(before) + _early_share(after)
         if found := differences(before, after):
             self._known[after.case_id] = found
         if not self._has_own_gate and changes_among([(before, after)]):
@@ -311,6 +349,27 @@ class _InDraw:
 
     def asked(self, job: Job) -> None:
         """See :class:`~tiered_eval.runner.turns.Order`."""
+
+
+def _is_free(seen: CaseResult) -> bool:
+    """Would a certificate decide all of it that is open, at no cost?"""
+    return all(
+        bool(verdict.trail) and verdict.trail[-1].scorer == "certificate"
+        for verdict in seen.verdicts
+        if verdict.leftover == "not-needed"
+    )
+
+
+def _settled(case: GateCase, difference: Bounds) -> GateCase:
+    low, high = difference
+    return replace(case, low=low, high=high, predicted=(low + high) / 2)
+
+
+def _early_share(result: CaseResult) -> float:
+    """Of a case's score, what a certificate gave."""
+    total = sum(verdict.weight for verdict in result.verdicts)
+    early = sum(verdict.weight for verdict in result.verdicts if verdict.certified)
+    return early / total if total > 0 else 0.0
 
 
 def _unreached(seen: CaseResult) -> CaseResult:

@@ -266,6 +266,17 @@ class CertifiedChecks:
                 self._q[min(int(first * DRIFT_BINS), DRIFT_BINS - 1)] += 1
         return scores
 
+    def glance(
+        self, expectation: Expectation, subject: Subject, *, has_embedding: bool
+    ) -> tuple[Decision | None, float | None]:
+        """What the free scores make of an expectation: an early verdict, and the probability that it is met. Nothing comes of it."""
+        if self.void or self._decider is None or self.audits.is_stale:
+            return None, None
+        scores, ahead = self._free.of(expectation, subject), self._ahead(has_embedding, 0)
+        kind = expectation.kind
+        q = self._decider.probability(kind, scores, ahead=ahead)
+        return self._decider.decide(kind, scores, ahead=ahead), q
+
     async def with_embedding(
         self, scores: Scores, expectation: Expectation, subject: Subject, services: Services
     ) -> Scores:

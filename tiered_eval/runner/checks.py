@@ -102,14 +102,14 @@ class Checker:
         return not is_asked_first and early.covers(expectation)
 
     def glance(self, expectation: Expectation, subject: Subject) -> Verdict | OpenExpectation:
-        """As :meth:`begin`, without any consequence; what a certificate may decide is left open."""
+        """As :meth:`begin`, without any consequence; what a certificate would decide is left open, and its trail says so."""
         chosen = route(expectation)
         whole, shown = subject, processed(expectation, subject)
         if isinstance(shown, Outcome):
             return _decided_by_hook("post_process", expectation, subject, shown, ())
         subject = shown
         if self._early is not None and self._covers(expectation, self._early):
-            return OpenExpectation(expectation, subject, chosen, 0, ())
+            return self._early.glance(expectation, subject, chosen)
         begun = self._free_steps(expectation, subject, chosen, 0, (), None)
         if self._people is None or (isinstance(begun, Verdict) and begun.is_decided):
             return begun

@@ -57,6 +57,21 @@ class EarlyRoute:
         first = 0 if certified.judges and not has_step else None
         return OpenExpectation(expectation, subject, chosen, following, (entry,), None, scores, q, first)
 
+    def glance(self, expectation: Expectation, subject: Subject, chosen: Route) -> OpenExpectation:
+        """What :meth:`start` would make of the free scores, as an expectation that is left open. Nothing comes of it.
+
+        Its trail says what the verdict would be, unless the judge would be asked about it as well.
+        """
+        names = [step.scorer for step in chosen.steps]
+        has_step = self._certified.asks_embedder and "semantic" in names
+        decision, q = self._certified.glance(expectation, subject, has_embedding=not has_step)
+        trail: tuple[Step, ...] = ()
+        is_final = "judge" in names and not self._certified.audits.would_draw(expectation, subject)
+        if decision is not None and is_final:
+            reason = "the free scores suffice for its promise"
+            trail = (Step("certificate", _tier_of(decision), decision.state, reason, decision.q),)
+        return OpenExpectation(expectation, subject, chosen, 0, trail, q=q)
+
     def is_next(self, opened: OpenExpectation, tier: Tier) -> bool:
         """Is the step that an expectation waits for one of the certificate's? ``tier`` is that of its scorer."""
         return opened.scores is not None and (tier == "embedding" or opened.early_judge is not None)

@@ -92,8 +92,14 @@ class Job:
     def unasked(self) -> Verdict:
         """The verdict where nobody needs to know."""
         opened, reason = self.opened, "nobody needed to know: the answer was sure without it"
-        return not_judged(
-            opened.expectation, self.owner.case.id, leftover="not-needed", reason=reason, trail=opened.trail
+        return opened.told(
+            not_judged(
+                opened.expectation,
+                self.owner.case.id,
+                leftover="not-needed",
+                reason=reason,
+                trail=opened.trail,
+            )
         )
 
     def left_over(self, reason: StopReason) -> Verdict:
