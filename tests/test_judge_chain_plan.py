@@ -202,8 +202,8 @@ cases: [{id: c, response: Net 45., expect: [{requirement: Names a term}]}]
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({}, ("kept answers", "prompt caching")),
-        ({"prompt_cache": "off"}, ("kept answers",)),
+        ({}, ("kept answers",)),
+        ({"batch": "always"}, ("kept answers", "batches", "prompt caching")),
         ({"batch": "always", "prompt_cache": "off"}, ("kept answers", "batches")),
     ],
 )

@@ -85,7 +85,7 @@ class Plan:
     cost_least_usd: Decimal | None
     """None where no judge has a known price."""
     cost_expected_usd: Decimal | None
-    """Typical sizes, one attempt each, none settled by embedding."""
+    """Typical sizes, one attempt each, none settled by embedding; fronts of prompts kept where that pays."""
     cost_worst_usd: Decimal | None
     """What would be reserved for them, one attempt each."""
     lines: tuple[PlanLine, ...]
@@ -118,6 +118,7 @@ class _Costs:
             prices=PriceBook(config.prices),
             pack=config.packing,
             prompt_cache=config.prompt_cache,
+            uses_batches=config.uses_batches,
         )
         self.main = self._priced(chain or (JudgeStage(),))
         last = tuple(model for model in (chain[-1].voices if chain else ()) if not is_decision_model(model))
@@ -319,10 +320,10 @@ def plan(
 def _not_counted(config: RunConfig) -> Iterator[str]:
     """What depends on other runs, or on when calls leave."""
     yield "kept answers"
-    if config.prompt_cache != "off":
-        yield "prompt caching"
     if config.uses_batches:
         yield "batches"
+        if config.prompt_cache != "off":
+            yield "prompt caching"
 
 
 def _money(costs: _Costs) -> dict[str, Any]:

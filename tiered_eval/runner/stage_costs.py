@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 
 from tiered_eval.calls import PackQuestion, calls_for
 from tiered_eval.config import Pack, PromptCache
@@ -18,6 +19,7 @@ from tiered_eval.keys import recording_key
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.caching import longest_write
 from tiered_eval.records import DecisionRequest, JudgeStage, ModelRequest
+from tiered_eval.runner.front_savings import FrontSavings
 
 __all__ = ["ANSWER_TOKENS", "AskedQuestion", "ChainCosts", "StageCosts", "climbing", "reaching"]
 
@@ -82,9 +84,20 @@ class StageCosts:
     comes later cannot share the call of what came before."""
     calls_least: int = 0
     """Of the questions that are certain; of the first stage only."""
-    least_usd: Decimal = Decimal(0)
-    expected_usd: Decimal = Decimal(0)
+    certain_usd: Decimal = Decimal(0)
+    likely_usd: Decimal = Decimal(0)
+    """Both without what is saved by fronts of prompts that are kept."""
+    certain_fronts: FrontSavings
+    likely_fronts: FrontSavings
     worst_pico: int = 0
+
+    @property
+    def least_usd(self) -> Decimal:
+        return self.certain_usd - self.certain_fronts.saved_usd
+
+    @property
+    def expected_usd(self) -> Decimal:
+        return self.likely_usd - self.likely_fronts.saved_usd
 
 
 class ChainCosts:
@@ -96,11 +109,17 @@ class ChainCosts:
         prices: PriceBook,
         pack: Pack,
         prompt_cache: PromptCache = "auto",
+        uses_batches: bool = False,
     ) -> None:
-        self.stages = [
-            StageCosts(stage=stage, reach=reach) for stage, reach in zip(chain, reaching(chain), strict=True)
-        ]
+        """``uses_batches``: nobody knows which of a batch's calls find a front kept, so none is taken to."""
         self._now = datetime.now(UTC)
+        fronts = partial(
+            FrontSavings, prices=prices, at=self._now, is_used=prompt_cache != "off" and not uses_batches
+        )
+        self.stages = [
+            StageCosts(stage=stage, reach=reach, certain_fronts=fronts(), likely_fronts=fronts())
+            for stage, reach in zip(chain, reaching(chain), strict=True)
+        ]
         self._prices = prices
         self._pack = pack
         self._cache = prompt_cache
@@ -159,8 +178,10 @@ class ChainCosts:
         ]
         extra_votes = NEAR_THE_LINE * (votes // 2)  # as many as settle it where they agree
         reach = costs.reach * self._share * (1.0 + extra_votes)
-        costs.expected_usd += sum(likely, Decimal(0)) * Decimal(str(reach))
-        costs.least_usd += sum(
+        costs.likely_usd += sum(likely, Decimal(0)) * Decimal(str(reach))
+        costs.likely_fronts.add_case([call.request for call in calls], model, weight=reach)
+        costs.certain_fronts.add_case([call.request for call in certain], model)
+        costs.certain_usd += sum(
             (
                 prices.estimate_usd(
                     call.request, model, output_tokens=ANSWER_TOKENS * call.questions, at=self._now
@@ -187,8 +208,8 @@ class ChainCosts:
             return
         prices, at = self._prices, self._now
         likely = sum((prices.estimate_decision_usd(call, model, at=at) for call in calls), Decimal(0))
-        costs.expected_usd += likely * Decimal(str(costs.reach * self._share))
-        costs.least_usd += sum(
+        costs.likely_usd += likely * Decimal(str(costs.reach * self._share))
+        costs.certain_usd += sum(
             (prices.estimate_decision_usd(call, model, at=at) for call in certain), Decimal(0)
         )
         costs.worst_pico += sum(prices.worst_case_decision_pico(call, model, at) for call in most)
