@@ -136,6 +136,8 @@ def _formatted(needle: str, folded: Normalised, subject: Subject, *, aim: _Aim) 
     """The literal with marks of formatting around single words of it, as in ``net **45**``."""
     if " " not in needle or not HAS_FORMATS.search(folded.text):
         return None
+    if not all(word in folded.text for word in needle.split(" ")):
+        return None  # a pattern is dear to make, and most literals that are not there lack a word
     doubtful: Outcome | None = None
     for found in islice(spread(needle).finditer(folded.text), _MOST_LOOKED_AT):
         start, end = found.span()
