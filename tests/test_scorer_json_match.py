@@ -111,3 +111,40 @@ def test_no_text_is_too_strange(text: str):
     """Whatever stands in a response, places are inside of it."""
     for found in find_json(text):
         assert 0 <= found.start < found.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("entry", "response", "wanted", "why"),
+    [
+        (
+            {"json-match": {"a": 2}},
+            '{"a": 1, "a": 2}',
+            "unsure",
+            "two values, of which readers take the last",
+        ),
+        ({"json-match": {"a": 1}}, '{"a": 1, "a": 2}', "unsure", "and some the first"),
+        ({"json-match": {"a": 1}}, '{"a": 1, "a": 1}', "pass", "the same value twice"),
+        ({"json-match": {"a": 1}}, '{"a": true, "a": 1}', "unsure", "true is another value than 1"),
+        ({"json-match": {"b": 3}}, '{"a": 1, "a": 2, "b": 3}', "pass", "another key"),
+        ({"json-match": {"o": {"a": 2}}}, '{"o": {"a": 1, "a": 2}}', "unsure", "further in"),
+        ({"json-match": {"a": 2}}, 'So: {"a": 1, "a": 2,} as asked', "unsure", "mended, and in prose"),
+        (
+            {"contains": {"value": "x", "field": "a"}},
+            '{"a": "x", "a": "y"}',
+            "unsure",
+            "a field of any scorer",
+        ),
+        (
+            {"not-contains": {"value": "x", "field": "a"}},
+            '{"a": "x", "a": "y"}',
+            "unsure",
+            "under not- as well",
+        ),
+        ({"behaviour": {"field": "a", "equals": 2}}, '{"a": 1, "a": 2}', "unsure", "a behaviour"),
+        ({"behaviour": {"field": "l[*].a", "equals": 2}}, '{"l": [{"a": 1, "a": 2}]}', "unsure", "in a list"),
+        ({"behaviour": {"field": "b", "equals": 2}}, '{"a": 1, "a": 2, "b": 2}', "pass", "not on the way"),
+    ],
+)
+def test_a_key_with_two_values_is_unsure(entry: Any, response: str, wanted: str, why: str):
+    """RFC 8259 leaves open which value counts, so nobody can tell which is meant."""
+    assert state(entry, response) == wanted, why

@@ -19,6 +19,7 @@ from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.scorers.selecting import nothing_there
 from tiered_eval.text.accents import composed
+from tiered_eval.text.json_in_text import is_said_twice, read_pairs
 from tiered_eval.text.json_values import is_list, is_same
 from tiered_eval.text.paths import find_at, is_past_end, parse_path
 from tiered_eval.text.subject import Subject
@@ -66,6 +67,8 @@ class Field:
         if not found:
             is_known = bool(options.get("exists")) or is_past_end(root, parts)
             return nothing_there(path, came_to, expectation, is_known=is_known)
+        if is_said_twice(root, parts):
+            return Outcome("unsure", f"{path} stands there twice, with different values")
         if options.get("exists"):
             return Outcome("pass", f"{path} is there", 1.0, _evidence(found[0]))
         return _compared(found, str(path), *_condition(value, options))
@@ -114,7 +117,7 @@ def _contains(found: Any, wanted: Any) -> bool:
 def _parsed_json(text: str) -> Any:
     fenced = _FENCE.fullmatch(text)
     try:
-        parsed = json.loads(fenced[1] if fenced else text)
+        parsed = json.loads(fenced[1] if fenced else text, object_pairs_hook=read_pairs)
     except (ValueError, RecursionError):
         return _NO_JSON
     return parsed if isinstance(parsed, dict | list) else _NO_JSON

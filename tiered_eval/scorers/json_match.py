@@ -16,7 +16,7 @@ from typing import Any
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, graded
 from tiered_eval.text.accents import is_same_text
-from tiered_eval.text.json_in_text import FoundJson, doubt_before_json, find_json
+from tiered_eval.text.json_in_text import FoundJson, TwiceSaid, doubt_before_json, find_json
 from tiered_eval.text.json_values import Closeness, as_number, is_list, is_same, leaves
 from tiered_eval.text.paths import find_at, parse_path
 from tiered_eval.text.plain_answers import plain_answer
@@ -67,10 +67,13 @@ class _Rules:
         self._is_cased = bool(options.get("case_sensitive", True))
         self._has_sets = options.get("lists") == "sets"
         self._first_miss = ""
+        self._twice = ""
 
     def outcome(self, found: Any, expected: Any, place: tuple[FoundJson, str] | None) -> Outcome:
-        self._first_miss = ""
+        self._first_miss = self._twice = ""
         right, total = self._share(found, expected, "")
+        if self._twice:
+            return Outcome("unsure", f"{self._twice} stands there twice, with different values")
         reason = f"{right} of {total} values agree"
         if self._first_miss:
             reason += f", not {self._first_miss}"
@@ -97,6 +100,8 @@ class _Rules:
 
     def _entry(self, found: Mapping[str, Any], key: str, wanted: Any, path: str) -> tuple[int, int]:
         inner = f"{path}.{key}" if path else key
+        if isinstance(found, TwiceSaid) and key in found.twice:
+            self._twice = self._twice or inner
         if key in found:
             return self._share(found[key], wanted, inner)
         if "." in key or "[" in key:

@@ -18,7 +18,7 @@ from tiered_eval.profiles import Profile
 from tiered_eval.records import Case, Evidence, Expectation, Outcome, Tier, Value
 from tiered_eval.scorers.despite_marks import despite_marks
 from tiered_eval.text.accents import composed, is_composed
-from tiered_eval.text.json_in_text import find_json
+from tiered_eval.text.json_in_text import find_json, is_said_twice
 from tiered_eval.text.paths import ANY, find_at, is_past_end, parse_path
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.unmarked import find_marks
@@ -129,6 +129,8 @@ def select(value: Value, expectation: Expectation, subject: Subject) -> tuple[An
     found, came_to = find_in_response(subject, path)
     if not found:
         return nothing_there(path, came_to, expectation, is_known=is_known_empty(subject, path))
+    if is_said_twice(_root_of(subject), _parsed(path)):
+        return Outcome("unsure", f"{path} stands there twice, with different values")
     return value, _given(found, path, subject)
 
 

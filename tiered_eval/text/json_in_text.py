@@ -12,7 +12,17 @@ import json
 import re
 from typing import Any, NamedTuple
 
-__all__ = ["FoundJson", "doubt_before_json", "find_json", "parse_json_text"]
+from tiered_eval.text.paths import Path, find_at
+
+__all__ = [
+    "FoundJson",
+    "TwiceSaid",
+    "doubt_before_json",
+    "find_json",
+    "is_said_twice",
+    "parse_json_text",
+    "read_pairs",
+]
 
 MOST_VALUES = 16
 MOST_OPENINGS = 64
@@ -41,7 +51,40 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
+class TwiceSaid(dict[str, Any]):
+    """An object that gives a key several values; the last is taken, as JSON's readers do, and ``twice`` names the keys."""
+
+    __slots__ = ("twice",)
+
+    twice: frozenset[str]
+
+
+def read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these entries, for a JSON decoder's ``object_pairs_hook``."""
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    twice = frozenset(
+        key for key, value in pairs if value != found[key] or type(value) is not type(found[key])
+    )
+    if not twice:
+        return found
+    marked = TwiceSaid(found)
+    marked.twice = twice
+    return marked
+
+
+def is_said_twice(root: Any, path: Path) -> bool:
+    """Does a path lead through a key that has several values?"""
+    reached = [root]
+    for index, part in enumerate(path):
+        if any(isinstance(at, TwiceSaid) and part in at.twice for at in reached):
+            return True
+        reached = [value for at in reached for value in find_at(at, path[index : index + 1])[0]]
+    return False
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=read_pairs)
 
 
 def parse_json_text(text: str) -> FoundJson | None:
