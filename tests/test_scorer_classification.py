@@ -51,6 +51,15 @@ ROWS = [
     ),
     ("yes", ["yes", "no"], "No, it is not.", "fail", "the other answer"),
     ("not spam", ["spam", "not spam"], "This is not spam.", "pass", "a label that holds a denial"),
+    ("yes", ["yes", "no"], "Yes, there is no doubt.", "pass", "the first word, and a word that is no answer"),
+    ("no", ["yes", "no"], "Yes, there is no doubt.", "fail", "which is not the other label"),
+    ("yes", ["yes", "no"], "**Yes.** No invoice is open.", "pass", "in bold, and another sentence"),
+    ("yes", ["yes", "no"], "Yes, but actually no.", "unsure", "taken back"),
+    ("yes", ["yes", "no"], "Yes, or no if it is late.", "unsure", "left open"),
+    ("yes", ["yes", "no"], "No. Yes.", "unsure", "both alone"),
+    ("yes", ["yes", "no"], "I say no because yes is odd.", "unsure", "neither comes first"),
+    ("billing", TICKETS, "Billing. Not a technical matter.", "pass", "the other one is denied"),
+    ("billing", TICKETS, "Billing: no. Technical: yes.", "unsure", "headings"),
     ("don't know", ["know", "don't know"], "I don’t know", "pass", "a curly apostrophe, the longer label"),
 ]
 
