@@ -582,6 +582,8 @@ def test_a_slip_in_a_kind_is_still_told_beside_a_folder(tmp_path: Path):
         ({"a.py": "raise ValueError('no luck')"}, r"a\.py: its code raised ValueError: no luck at .*a\.py:1"),
         ({"a.py": "def f(:"}, r"a\.py:1 is not Python"),
         ({"a.py": "import no_such_module"}, "cannot be imported: No module named"),
+        ({"a.py": "from agent_arena.scorers import Scorer, ScoreResult"}, "docs/custom-scorers.md"),
+        ({"a.py": "from deepeval.metrics import BaseMetric"}, "docs/custom-scorers.md"),
         ({"a.py": "import b", "b.py": ""}, "with a dot: from .other import name"),
         ({"a.py": "from scorers.b import x", "b.py": "x = 1"}, "with a dot: from .other import name"),
         ({"a.b.py": POLITE}, "has a dot in its name"),

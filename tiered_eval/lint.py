@@ -254,7 +254,10 @@ def _expected_numbers(expectation: Expectation) -> Iterator[Finding]:
     for value in expectation.values:
         for one in value if isinstance(value, list | tuple) else (value,):
             problem = None if one is None else claim_problem(one, options)
-            if problem is not None:
+            if problem is not None and expectation.scorer == "date":
+                fix = "give a day of the calendar, such as 2026-10-21 or 21 October"
+                yield "no-number", f"{_cut(repr(one))} is no date", fix, "error"
+            elif problem is not None:
                 yield "no-number", problem, f"give what {expectation.scorer} compares with", "error"
 
 

@@ -72,6 +72,8 @@ class OptionInfo:
     high: float | None = None
     above: float | None = None
     """The value must be larger than this."""
+    beyond: str = ""
+    """What to do where a value is out of range, since it was probably meant otherwise."""
     choices: tuple[str, ...] = ()
     choices_that_run_code: tuple[str, ...] = ()
     """Those that run code on this machine as its user; they are allowed as ``ScorerInfo.runs_code`` is, and warned of."""

@@ -13,6 +13,8 @@ _MOST_EDITS = OptionInfo(
     name="max_distance", type="integer", low=0, help="the most edits, instead of pass_at"
 )
 
+_ALIKE = replace(pass_at("0.8"), beyond="a number of edits is `max_distance`")
+
 _STEMMING = OptionInfo(
     name="stemming",
     type="flag",
@@ -29,7 +31,7 @@ LIKENESS: tuple[ScorerInfo, ...] = (
         summary="few enough edits turn the response into this; one less their share of the longer text is the score",
         value="reference",
         aliases=(Alias(name="edit-distance"),),
-        options=(pass_at("0.8"), _MOST_EDITS, replace(CASED, default="true"), *SELECTING),
+        options=(_ALIKE, _MOST_EDITS, replace(CASED, default="true"), *SELECTING),
         packages=("rapidfuzz",),
         example="- levenshtein: {value: Kind regards, pass_at: 0.9}",
         is_routed=False,
@@ -41,7 +43,7 @@ LIKENESS: tuple[ScorerInfo, ...] = (
         summary="this answer but for slips of the pen, case and space aside; other digits are unsure",
         value="reference",
         aliases=(Alias(name="fuzzy"), Alias(name="fuzzy-match")),
-        options=(pass_at("0.8"), _MOST_EDITS, CASED, *SELECTING),
+        options=(_ALIKE, _MOST_EDITS, CASED, *SELECTING),
         packages=("rapidfuzz",),
         example="- fuzzy-string: {value: Northline Logistics, pass_at: 0.85}",
         is_routed=False,

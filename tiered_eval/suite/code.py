@@ -25,6 +25,20 @@ from tiered_eval.suite.python_reader import find_python, import_foreign, is_pyth
 
 __all__ = ["FOLDER", "SuiteCode", "place_of"]
 
+_OTHER_TOOLS = frozenset(
+    {
+        "agent_arena",
+        "autoevals",
+        "deepeval",
+        "evals",
+        "inspect_ai",
+        "langsmith",
+        "openevals",
+        "promptfoo",
+        "ragas",
+    }
+)
+"""Packages that scorers of other tools inherit from."""
 FOLDER = "scorers"
 """Beside the suite's file."""
 
@@ -139,6 +153,11 @@ class SuiteCode:
             missing = fault.__cause__.name if isinstance(fault.__cause__, ImportError) else None
             if missing is not None and missing.partition(".")[0] in (FOLDER, *(path.stem for path in files)):
                 fault.fix = "files of the folder import each other with a dot: from .other import name"
+            elif missing is not None and missing.partition(".")[0] in _OTHER_TOOLS:
+                fault.fix = (
+                    "a scorer here inherits from nothing: decorate a function, or give a class a method, as "
+                    "docs/custom-scorers.md shows"
+                )
             raise
         finally:
             sys.dont_write_bytecode = writes_bytecode

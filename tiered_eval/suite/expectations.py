@@ -225,7 +225,7 @@ class ExpectationReader:
     def _texts(self, draft: Draft, scope: Scope, place: str) -> tuple[str, ...]:
         values = draft.values
         texts = []
-        name = f"{place}.{draft.kind}"
+        name = f"{place}.{draft.name or draft.kind}"
         if not values:
             scope.report(
                 "empty-value", "the list is empty", "give at least one value", field=name, line=draft.line

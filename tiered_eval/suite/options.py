@@ -247,7 +247,8 @@ def _check_range(info: OptionInfo, value: Any) -> None:
             f"at most {info.high:g}" if info.high is not None else "",
         ]
         asked = " and ".join(bound for bound in bounds if bound)
-        raise BadValue("out-of-range", f"{value} is out of range", f"give a number {asked}")
+        fix = f"give a number {asked}" + (f"; {info.beyond}" if info.beyond else "")
+        raise BadValue("out-of-range", f"{value} is out of range", fix)
 
 
 def _no_text(raw: object) -> BadValue:
