@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+import random
 from dataclasses import replace
 from decimal import Decimal
 from itertools import count
@@ -136,6 +137,72 @@ def test_what_the_total_says(home: Path):
     assert (total.from_store, total.stored_usd, total.avoided_usd) == (4, Decimal("0.40"), Decimal(7))
 
 
+EVERYWHERE = ("answers", "billed_usd", "unknown_calls", "unknown_usd", "batched", "retried", "unpriced")
+OF_RUNS = ("avoided_usd", "cache_saved_usd", "from_store", "stored_usd")
+"""Told by the reports of whole runs; a model or a kind has no part of what was avoided."""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_table_adds_up_to_one_total(tmp_path: Path, seed: int):
+    """Whatever runs did, each column of a table has one sum, and no dollar stands in one table and not in another."""
+    rng = random.Random(seed)
+    asyncio.run(random_ledger(tmp_path, rng))
+    for number in range(1, 6):
+        report = free_run(number, *rng.choices("abcd", k=3), usd=str(rng.randint(1, 9)))
+        store = [rng.randint(0, 5) for _ in range(2)]
+        parts = tuple(
+            SpendLine(
+                name=f"m{place}", calls=0, from_store=count, cost_usd=Decimal(0), stored_usd=Decimal(count)
+            )
+            for place, count in enumerate(store)
+        )
+        spend = replace(
+            report.spend,
+            from_store=sum(store),
+            stored_usd=Decimal(sum(store)),
+            cache_saved_usd=Decimal(rng.randint(-2, 3)),
+            by_model=parts,
+            by_tier=parts,
+            by_kind=parts,
+        )
+        keep_run(tmp_path, replace(report, spend=spend))
+
+    spending = read_spending(tmp_path)
+
+    missing = {"tier": {"cache_saved_usd"}, "model": set(OF_RUNS[:2]), "kind": set(OF_RUNS[:2])}
+    for heading in HEADINGS:
+        for column in {*EVERYWHERE, *OF_RUNS} - missing.get(heading, set()):
+            found = sum(getattr(line, column) for line in spending.by[heading])
+            assert found == getattr(spending.total, column), (heading, column)
+    assert spending.total.billed_usd > 0
+
+
+async def random_ledger(home: Path, rng: random.Random) -> None:
+    """Calls of three runs that were settled, charged, lost and resolved."""
+    with Ledger.open(home) as ledger:
+        for run in ("r1", "r2", "x"):
+            ledger.begin_run(RunEntry(id=run, suite=f"/s/{run}.yaml", scope=run, cap=None, started_at=FIRST))
+        for number in range(24):
+            made = claim(
+                f"k{number}",
+                rng.choice(["r1", "r2", "x"]),
+                model=rng.choice(["openai:small", "anthropic:large"]),
+                kind=rng.choice(["requirement", "rubric", ""]),
+                attempt=rng.randint(0, 2),
+            )
+            await ledger.claim(made)
+            fate = rng.choice(["settle", "settle", "charge", "lose", "embed"])
+            cost = rng.choice([0, 1, 7]) * USD // 10
+            if fate == "settle":
+                await ledger.settle(made, cost=cost, payload=payload(rng.choice([None, "batch"])))
+            elif fate == "lose":
+                await ledger.lose(made, why="reset")
+            else:
+                await ledger.charge(made, cost=cost, why="embedding" if fate == "embed" else "ModelRefused")
+        lost = ledger.unknown_calls()
+        ledger.resolve([Resolution(number=one.number, cost=USD // 4, source="by hand") for one in lost[::2]])
+
+
 def test_what_kept_answers_had_cost_stands_under_their_model(home: Path):
     """Not in the total alone."""
     small = lines(read_spending(home), "model")["openai:small"]
@@ -177,6 +244,62 @@ def test_runs_without_a_report_are_said(home: Path):
 
     assert spending.not_kept == 1
     assert "1 run without a kept report" in text(spending)
+
+
+# ── what was avoided ─────────────────────────────────────────────────────────────────────────────
+
+
+def free_run(number: int, *responses: str, usd: str = "6", each: int = 3) -> Report:
+    """The run of a day in which free checks decided ``each`` expectations of each response."""
+    results = tuple(
+        replace(
+            result(place, f"case-{place}", *(verdict("c", f"e{index}") for index in range(each))),
+            response_digest=digest or None,
+        )
+        for place, digest in enumerate(responses)
+    )
+    tier = TierLine(
+        tier="exact",
+        decided=each * len(responses),
+        passed=each * len(responses),
+        failed=0,
+        share=1.0,
+        calls=0,
+        cost_usd=Decimal(0),
+        avoided_usd=Decimal(usd),
+    )
+    return sample_report(
+        run_id=f"r{number}",
+        suite="s",
+        started_at=f"2026-11-0{number}T10:00:00.000+00:00",
+        spend=Spend(avoided_usd=Decimal(usd)),
+        tiers=(tier,),
+        results=results,
+    )
+
+
+AVOIDED: list[tuple[str, list[Report], list[str]]] = [
+    ("the same responses again", [free_run(1, "a", "b"), free_run(2, "a", "b")], ["6", "0"]),
+    ("one of two is new", [free_run(1, "a", "b"), free_run(2, "a", "new")], ["6", "3"]),
+    ("all are new", [free_run(1, "a", "b"), free_run(2, "c", "d")], ["6", "6"]),
+    ("an old one comes back", [free_run(1, "a"), free_run(2, "b"), free_run(3, "a")], ["6", "6", "0"]),
+    ("more is asked of the same", [free_run(1, "a", each=2), free_run(2, "a", each=3)], ["6", "2"]),
+    ("nobody knows which response it was", [free_run(1, ""), free_run(2, "")], ["6", "6"]),
+    ("results were not kept", [free_run(1), free_run(2)], ["6", "6"]),
+]
+
+
+@pytest.mark.parametrize(("why", "runs", "avoided"), AVOIDED, ids=[why for why, *_ in AVOIDED])
+def test_nothing_is_avoided_twice(tmp_path: Path, why: str, runs: list[Report], avoided: list[str]):
+    """A later run of the same responses would have found its answers kept: only the first one saved anything."""
+    for report in runs:
+        keep_run(tmp_path, report)
+    spending = read_spending(tmp_path)
+    last = read_spending(tmp_path, since=runs[-1].started_at[:10])
+
+    assert [line.avoided_usd for line in spending.by["run"]] == list(map(Decimal, avoided))
+    assert spending.total.avoided_usd == sum(map(Decimal, avoided))
+    assert last.total.avoided_usd == Decimal(avoided[-1])
 
 
 # ── what always ends at the judge ────────────────────────────────────────────────────────────────

@@ -16,6 +16,7 @@ from tiered_eval.ledger import Flow, Ledger
 from tiered_eval.pricing import usd_from_pico
 from tiered_eval.records import Report
 from tiered_eval.reports import kept
+from tiered_eval.reports.avoided_anew import AvoidedAnew
 from tiered_eval.reports.judge_heavy import JudgeHeavy, judge_heavy
 
 __all__ = ["HEADINGS", "Line", "Spending", "read_spending"]
@@ -41,7 +42,8 @@ class Line:
     stored_usd: Decimal = Decimal(0)
     """What those had cost when they were bought."""
     avoided_usd: Decimal = Decimal(0)
-    """What was decided without a call would have cost at the judge: an estimate."""
+    """What was decided without a call would have cost at the judge: an estimate. Once for each response, by the first run that had
+    it: a later run would have found the answers kept."""
     cache_saved_usd: Decimal = Decimal(0)
     """By fronts of prompts that vendors kept ready; below 0 where that did not pay."""
     batched: int = 0
@@ -80,7 +82,13 @@ def read_spending(home: Path, *, since: str = "") -> Spending:
         ConfigError: there is neither a ledger nor a kept run.
         LedgerError: the ledger cannot be trusted.
     """
-    reports = list(_reports(home, since))
+    seen, avoided = AvoidedAnew(), dict[str, Mapping[str, Decimal]]()
+    reports = list[Report]()
+    for report in _reports(home):
+        anew = seen.by_tier(report)  # also of earlier days: what they had is not avoided again
+        if report.started_at[:10] >= since:
+            reports.append(report)
+            avoided[report.run_id] = anew
     flows: list[Flow] = []
     if (home / "ledger.db").is_file():
         with Ledger.open(home) as ledger:
@@ -95,7 +103,7 @@ def read_spending(home: Path, *, since: str = "") -> Spending:
         for heading, name in _names_of(flow, suites).items():
             _line(sums, heading, name).add(flow)
     for report in reports:
-        _add_report(report, spending.total, sums)
+        _add_report(report, avoided[report.run_id], spending.total, sums)
     spending.by = {
         heading: sorted(lines.values(), key=_in_time if heading in ("day", "run") else _dearest_first)
         for heading, lines in sums.items()
@@ -105,34 +113,32 @@ def read_spending(home: Path, *, since: str = "") -> Spending:
     return spending
 
 
-def _reports(home: Path, since: str) -> Iterator[Report]:
+def _reports(home: Path) -> Iterator[Report]:
     """Kept runs in order of time; one that cannot be read has no part."""
     for path in sorted((home / "runs").glob("*/report.json")):
         try:
-            report = kept.load_kept(path.parent)
+            yield kept.load_kept(path.parent)
         except ConfigError:
             continue
-        if report.started_at[:10] >= since:
-            yield report
 
 
-def _add_report(report: Report, total: Line, sums: dict[str, dict[str, Line]]) -> None:
+def _add_report(
+    report: Report, avoided: Mapping[str, Decimal], total: Line, sums: dict[str, dict[str, Line]]
+) -> None:
     spend = report.spend
-    avoided = spend.avoided_usd or Decimal(0)
     whole = {"day": report.started_at[:10], "run": report.run_id, "suite": report.suite}
     for line in (total, *(_line(sums, heading, name) for heading, name in whole.items())):
         line.from_store += spend.from_store
         line.stored_usd += spend.stored_usd
         line.cache_saved_usd += spend.cache_saved_usd
-        line.avoided_usd += avoided
+        line.avoided_usd += sum(avoided.values(), Decimal(0))
     for heading, parts in (("tier", spend.by_tier), ("model", spend.by_model), ("kind", spend.by_kind)):
         for part in parts:
             line = _line(sums, heading, part.name)
             line.from_store += part.from_store
             line.stored_usd += part.stored_usd
-    for tier in report.tiers:
-        if tier.avoided_usd:
-            _line(sums, "tier", tier.tier).avoided_usd += tier.avoided_usd
+    for tier, usd in avoided.items():
+        _line(sums, "tier", tier).avoided_usd += usd
 
 
 def _suite_names(flows: Sequence[Flow], reports: Sequence[Report]) -> dict[str, str]:
