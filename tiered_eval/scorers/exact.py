@@ -218,7 +218,7 @@ def _doubt_of(said: Found, text: str, begin: int, stop: int, *, aim: _Aim) -> st
         return None
     if said == "name" and (doubt := name_goes_on(text, begin, stop)) is not None:
         return doubt
-    if doubt := doubt_of_frame(text, begin, stop, said):
+    if doubt := doubt_of_frame(text, begin, stop, "bound" if aim == "source" else said):
         return doubt
     rival = rival_of(text, begin, stop) if said == "identifier" and aim == "value" else None
     return f"{rival!r} may be meant" if rival else None

@@ -36,7 +36,7 @@ _BEFORE = 60
 _BEFORE_NAME = 100
 """The same for "the previous ...", behind which titles stand before the name."""
 _NOT_QUITE = re.compile(
-    r"\b(might|could|possibly|perhaps|maybe|probably|used\s+to\s+be|until|think|thinks|believe|assume|near|some\s+would|guess|confuse\w*"
+    r"\b(might|could|possibly|perhaps|maybe|probably|used\s+to\s+be|until|think|thinks|believe|assume|near|some\s+would|between|suburb\s+of|outskirts\s+of|sequel\s+to|guess|confuse\w*"
     r"|(?:north|south|east|west)\s+of)\b",
     re.IGNORECASE,
 )
@@ -61,7 +61,7 @@ _RELATED = re.compile(
 """Right before a name they say whose relative it is; the answer is the other one."""
 _TURNED_DOWN = re.compile(
     r"\s(?:would|might|could)\s+be\s+(?:an?|the)\s+(?:\w+\s+)?(?:guess|answer|choice)\b|\s(?:is|was)\s+(?:often\s+)?(?:wrong|incorrect|mistaken|confused)\b"
-    r"|\shas\s+been\s+suggested\b|['’]s\s+(?:\w+\s+)?(?:daughter|son|wife|husband|brother|sister|mother|father|assistant|student|pupil|rival|successor|predecessor)\b",
+    r"|\shas\s+been\s+suggested\b|\sused\s+to\b|[^.;]{0,32}\b(?:wrongly|mistakenly)\b|['’]s\s+(?:\w+\s+)?(?:daughter|son|wife|husband|brother|sister|mother|father|assistant|student|pupil|rival|successor|predecessor)\b",
     re.IGNORECASE,
 )
 """Right behind an answer they say that it is none, or only whose it is."""

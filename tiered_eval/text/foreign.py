@@ -24,20 +24,20 @@ _GERMAN = """
     wenn falls sofern wäre wären würde würden könnte könnten sollte hätte hätten soll sollen ob entweder
     angeblich vielleicht vermutlich wahrscheinlich womöglich eventuell wohl laut früher bisher ehemals ehemalige vorher zuvor
     rund etwa ungefähr circa knapp über unter mindestens höchstens maximal minimal bis mehr weniger gegen nur teilweise
-    von\\s\\S+\\sauf fast\\s\\d verkürzt verlängert ersetzt abgelehnt storniert
+    glaube glaubt denke meine angenommen gesagt heißt von\\s\\S+\\sauf fast\\s\\d verkürzt verlängert ersetzt abgelehnt storniert
 """
 _FRENCH = """
     pas jamais aucun aucune sans sauf ni plutôt si serait seraient pourrait pourraient devrait aurait auraient
-    peut-être selon soi-disant probablement prétendument sans\\sdoute auparavant autrefois ancien ancienne
+    crois croit pense dit avant supposons peut-être selon soi-disant probablement prétendument sans\\sdoute auparavant autrefois ancien ancienne
     environ près presque plus moins jusqu au-delà entre uniquement seulement partiellement à\\speu\\sprès passé remplacé refusé annulé lieu
 """
 _SPANISH = """
     nunca jamás sin ningún ninguna ninguno ni tampoco excepto salvo si sería serían podría podrían debería habría tendría
-    quizás quizá supuestamente según probablemente acaso antes antiguamente anterior
+    creo cree pienso parece dicen supongamos quizás quizá supuestamente según probablemente acaso antes antiguamente anterior
     unos unas aproximadamente casi cerca más menos hasta entre alrededor solo sólo solamente parcialmente bajó subió pasó
 """
 _OTHERS = """
-    non mai senza nessun nessuna neanche tranne se sarebbe potrebbe forse secondo presunto prima circa quasi più meno almeno fino
+    credo penso acho penso dicono denk zegt myślę думаю говорят non mai senza nessun nessuna neanche tranne se sarebbe potrebbe forse secondo presunto prima circa quasi più meno almeno fino
     não nem sem nenhum nenhuma exceto seria poderia talvez supostamente antes cerca quase mais menos até
     niet geen nooit zonder behalve als zou zouden misschien volgens vroeger ongeveer bijna meer minder tot
     ikke ingen aldri uten hvis ville kanskje cirka inte aldrig utan om skulle kanske ungefär
@@ -49,7 +49,10 @@ _WORDS = "|".join(dict.fromkeys(f"{_GERMAN} {_FRENCH} {_SPANISH} {_OTHERS}".spli
 _DOUBTFUL = re2.compile(rf"(?i)(?:^|[^\pL\pN_])(?:(?:{_WORDS})(?:[^\pL\pN_]|$)|[nj]['’]\pL|ne\s)|{_UNSPACED}")
 
 
-_SMALL = re.compile(r"\b(?:is|to|for|by|or|can|our|but|be|as|at|my|was|not)\b", re.IGNORECASE)
+_SMALL = re.compile(
+    r"\b(?:is|to|for|by|or|can|our|but|be|as|at|my|was|not|may|no|any|some|most|each|only|does|did|been)\b",
+    re.IGNORECASE,
+)
 
 
 def is_english(sentence: str) -> bool:

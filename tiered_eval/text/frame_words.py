@@ -18,6 +18,7 @@ __all__ = [
     "SUPPOSED",
     "TAKEN_BACK",
     "TOLD",
+    "UNREAL",
     "joined",
 ]
 
@@ -63,6 +64,22 @@ COMPARED = r"""
   | mist(?:ake|aken|ook)\s+(?:\w+\s+)?for | prior\s+to | beyond
 """
 """Up to three words before the value."""
+UNREAL = r"""
+    forg(?:ed|ery) | fakes? | faked | bogus | false(?:ly)? | wrong(?:ly)? | mistaken\w* | misread\w* | mis(?:quote|print|heard|spel)\w* | mixed\s+(?:it\s+|them\s+)?up
+  | inflat(?:ed|es) | exaggerat\w+ | overstat\w+ | understat\w+ | scam\w* | fraud\w* | hoax\w* | impost\w+ | posing | posed\s+as | masquerad\w+
+  | typos? | lies? | lied | lying | dreams? | dreamt | joke[ds]? | jokingly | nonsense | failed | fails | failing | failure | missed | ignor(?:e[ds]?|ing)
+  | declin(?:e[ds]?|ing) | reject(?:s|ed|ing)? | refus(?:e[ds]?|ing) | drop(?:s|ped|ping) | scrap(?:s|ped) | struck | rul(?:ed?|ing)\s+out
+  | withdr[ae]wn? | revok\w+ | overturn\w* | stop(?:s|ped)\s+(?:being|short) | quit | lost | loses? | stolen | vetoed? | disqualif\w+ | overrul\w+
+  | push(?:ed|es|ing)\s+for | lobb(?:y|ied|ying)\w* | hop(?:e[ds]?|ing) | aim(?:s|ed|ing)? | bet | bets | bid | bids | plan(?:s|ned|ning) | wish(?:e[ds]|ing)?
+  | demand(?:s|ed|ing)? | propos(?:e[ds]?|ing|al) | request(?:ed|ing) | seek(?:s|ing)? | sought | tr(?:y|ies|ied|ying)\s+to | attempt\w* | intend\w* | consider(?:s|ed|ing)
+  | threaten\w* | promis\w+ | pledg\w+ | on\s+the\s+table | in\s+favou?r\s+of | fe(?:el|els|lt)\s+like | back\s+then | at\s+the\s+time | in\s+those\s+days | used\s+to
+  | another\s+(?:customer|person|account|user|order|firm|company|case|patient|client|country|city|flat|room)\b
+  | no\s+\w+\s+but | elsewhere | next\s+(?:door|to) | someone\s+else | somebody\s+else | anybody | nobody | nowhere | hardly | runner-up | opponents? | rivals? | competitors? | namesake
+  | pen\s+name | pseudonym | alias | stand-in | stood\s+in | substitut\w+ | lookalike | imitat\w+ | suburbs? | outskirts | sequel | prequel | prize | cup | award\s+named
+  | same\s+(?:form|shape|format|pattern)\s+as | rename | remove | delete | ignore | forget | beware | other\s+side | good\s+luck | at\s+(?:worst|best) | net\s+of
+  | as\s+(?:cold|hot|warm|good|bad|old|young|long|short|small|large)\s+as | under\s+the\s+(?:bill|draft|proposal|motion) | too\s+\w+\s+(?:for|to)
+"""
+"""Anywhere before the value, in its sentence: what is tried, feared or undone, or about something or somebody else."""
 RULED_OUT = r"""
     waiv\w+ | exclud\w+ | omit\w* | exempt\w*\s+from | (?:free|aside|apart|away)\s+(?:of|from)
   | (?:out|short|devoid|instead|empty|bereft)\s+of | ban(?:s|ned)? | prohibit\w* | forbid\w* | forbade | cancel\w* | abolish\w*
@@ -78,6 +95,10 @@ TAKEN_BACK = r"""
   | (?:sold|billed|available|charged)\s+separately | redirects?\s+to | belongs?\s+to\s+(?:an?other|someone|somebody|a\s+different)
   | says?\s+nothing | (?:is|are|was)\s+silent | give\s+or\s+take | or\s+(?:so|thereabouts) | at\s+the\s+(?:earliest|latest)
   | below\s+zero | (?:was|were|has\s+been|is|are)\s+(?:taken\s+down|gone|removed|broken|disputed|debated|wrong)
+  | (?:was|were|is|are|has\s+been|got|been)\s+(?:dropped|scrapped|removed|renamed|withdrawn|abolished|lost|stolen|cancell?ed|rejected|declined|refused|missed
+      | gone|struck\s+down|overturned|taken\s+by|replaced|superseded|disqualified|thwarted) | (?:would|could|might|should) | is\s+what | declined | failed | withdrew | lost
+  | back\s+then | at\s+the\s+time | in\s+(?:his|her|their|my)\s+dreams? | wrongly | falsely | before\s+the
+  | (?:critics|they|some|many|analysts|experts|people|opponents)\s+(?:say|claim|think|believe|argue|insist|hope)
   | disagree\w* | otherwise | never\s+came | in\s+vain | by\s+(?:accident|mistake|error) | has\s+been\s+suggested | i\s+(?:think|guess|believe|suppose) | if\s+memory | as\s+far\s+as | they\s+say
 """
 """Not far behind the value."""
@@ -91,9 +112,10 @@ SEASONAL = r"""
     (?:on|at|in|during)\s+(?:the\s+)?(?:weekends? | weekdays | nights? | \w+days | holidays | winter | summer | spring | autumn | mornings
       | evenings | (?:january|february|march|april|june|july|august|september|october|november|december)
       | the\s+(?:old|older|other|first|previous|big|small)\s+\w+ | mice | rats | vitro)
-  | once\s+an?\s+\w+ | off-peak | (?:to|for)\s+(?:students|members|customers|employees|residents|children|adults|subscribers|owners|guests
+  | once\s+an?\s+\w+ | off-peak | when | less | in\s+one\s+\w+\s+(?:of|out\s+of) | in\s+(?:his|her|their)\s+dreams? | with\s+an?\s+(?:ticket|permit|pass|card|licen[cs]e|reservation|valid)
+  | but\s+(?:was|were|later|then|only|never)\b | (?:to|for)\s+(?:students|members|customers|employees|residents|children|adults|subscribers|owners|guests
       |pensioners|seniors|patients)
 """
 """Behind a statement or a participle: not always, or not everywhere."""
-FRAME_SIGNS = rf"(?i:\b(?:{joined(SUPPOSED, GUESSED, TOLD, COMPARED, RULED_OUT, TAKEN_BACK, RESTRICTED, SEASONAL)}|off|discount|ish)\b)"
+FRAME_SIGNS = rf"(?i:\b(?:{joined(SUPPOSED, GUESSED, TOLD, UNREAL, COMPARED, RULED_OUT, TAKEN_BACK, RESTRICTED, SEASONAL)}|would|off|discount|ish|but|yet|although|though|however|out|past|at\s+bay)\b)"
 """For RE2: a text without any of these frames nothing."""

@@ -25,6 +25,7 @@ from tiered_eval.text.frame_words import (
     SUPPOSED,
     TAKEN_BACK,
     TOLD,
+    UNREAL,
     joined,
 )
 from tiered_eval.text.governors import is_plain_place
@@ -56,18 +57,24 @@ _COPULA = re.compile(
 
 
 _FRAME = re.compile(
-    rf"\b(?:(?P<supposed>{joined(SUPPOSED)})|(?P<guessed>{joined(GUESSED)})|(?P<told>{joined(TOLD)}))\b"
+    rf"\b(?:(?P<supposed>{joined(SUPPOSED)})|(?P<guessed>{joined(GUESSED)})|(?P<told>{joined(TOLD)})|(?P<unreal>would|{joined(UNREAL)}))\b"
 )
 _COMPARED_BEFORE = re.compile(
     rf"(?<!\bno\sless\s)(?<!\bno\smore\s)(?<!\bno\sfewer\s)\b(?:{joined(COMPARED)})\s+(?:[\w-]+\s+){{0,3}}$"
 )
 _RULED_OUT_BEFORE = re.compile(rf"\b(?:{joined(RULED_OUT)})[\s-]+(?:an?\s+|the\s+|any\s+|its\s+)?$")
 _TAKEN_BACK_BEHIND = re.compile(
-    rf"[^.;!?]{{0,40}}?\b(?:{joined(TAKEN_BACK)})\b|%?\s*(?:off|discount)\b|-?ish\b"
+    rf"[^.;!?]{{0,40}}?\b(?:{joined(TAKEN_BACK)})\b|%?\s*(?:off|discount)\b|-?ish\b|\s(?:out|off|past|at\s+bay)\b"
 )
 _RESTRICTED_BEHIND = re.compile(rf"[^.;!?]{{0,60}}?\b(?:{joined(RESTRICTED)})\b")
 _SEASONAL_BEHIND = re.compile(rf"[^.;!?]{{0,40}}?\b(?:{joined(SEASONAL)})\b")
-_REASONS = {"supposed": "only supposed", "guessed": "not said outright", "told": "only told of somebody"}
+_TURNED_BEHIND = re.compile(rf"(?:^|[\s,;])(?:{joined(UNREAL)}|but|yet|although|though|however)\b(?!\s+also)")
+_REASONS = {
+    "supposed": "only supposed",
+    "guessed": "not said outright",
+    "told": "only told of somebody",
+    "unreal": "tried, undone, or about something else",
+}
 _CONDITIONS = frozenset(("if", "unless", "once", "until", "as soon as", "whether"))
 _NEXT_CLAUSE = re.compile(r";|,\s+(?:but|yet|however|while|whereas|although|though|so)\s")
 _UNMEANT_LABEL = re.compile(
@@ -107,7 +114,7 @@ def doubt_of_frame(
         return "a comment, a removed line, or the other speaker's"
     if doubt := foreign_doubt(f"{before} {after}"):
         return doubt
-    before, after = before.lower(), after.lower()
+    before, after = _IN_MAY.sub("Mai", before).lower(), after.lower()
     if found == "word" and _NARROWED.match(after) and _COPULA.search(before):
         return "only as far as the words behind it say"
     if FRAME in signs_in(text) and (doubt := _doubt_before(before, own) or _doubt_behind(after, found)):
@@ -115,6 +122,19 @@ def doubt_of_frame(
     if found not in ("bound", "statement") and is_english(before + after) and not _is_plain(before, found):
         return "not where a plain statement has it"
     return None
+
+
+def _is_condition(restricted: re.Match[str], after: str) -> bool:
+    """ "2 % if you pay within 10 days" gives the number; "45 kg when empty and 60 kg loaded" gives two."""
+    return _CONDITION_BEHIND.search(restricted[0]) is not None and not _AND_ANOTHER.search(after)
+
+
+_CONDITION_BEHIND = re.compile(
+    r"\b(?:if|when|whenever|provided|as\s+long\s+as|subject\s+to|in\s+case|on\s+condition)$"
+)
+_AND_ANOTHER = re.compile(r"\b(?:and|or|else|otherwise)\b[^.;!?]*\d")
+_IN_MAY = re.compile(r"(?<=\w\s)May\b|\bMay(?=\s\d)")
+"""The month, which may be taken for the "may" of a guess once its capital is gone."""
 
 
 def _is_plain(before: str, found: Found) -> bool:
@@ -168,8 +188,11 @@ def _reaches(before: str, frame: re.Match[str], kind: str) -> bool:
 def _doubt_behind(after: str, found: Found) -> str | None:
     if _TAKEN_BACK_BEHIND.match(after):
         return "taken back or softened behind it"
-    if found in ("word", "act", "name", "number") and _RESTRICTED_BEHIND.match(after):
+    restricted = _RESTRICTED_BEHIND.match(after) if found in ("word", "act", "name", "number") else None
+    if restricted and (found != "number" or not _is_condition(restricted, after)):
         return "restricted behind it"
+    if found not in ("statement", "number", "bound") and _TURNED_BEHIND.search(after):
+        return "the sentence turns, or is about something else"
     if found in ("statement", "act") and _SEASONAL_BEHIND.match(after):
         return "only sometimes or somewhere"
     return None

@@ -26,7 +26,7 @@ _PREPOSITIONS = frozenset(
 )
 _ADVERBS = frozenset(
     "also now then still just already only even first always currently here there today not about too again together right well soon once"
-    " exactly directly up out off down back over on net gross in".split()
+    " exactly directly up out off down back over on net gross in very quite so too such".split()
 )
 _PRONOUNS = frozenset("it them him her us you me one himself herself itself themselves".split())
 _OTHER_PREPOSITIONS = frozenset(
@@ -36,9 +36,10 @@ _OTHER_PREPOSITIONS = frozenset(
 """Behind these a value is a bound, a topic, a likeness or a place to go by."""
 _JOINS = frozenset("and or but so that which who because since".split())
 _LINKS = frozenset("is are was were be been am has have had 's".split())
-_HELD_BACK = frozenset("to could might would may should must ought being".split())
+_HELD_BACK = frozenset("to could might would may should ought being".split())
 _OBJECT = 6
 """Words before a preposition among which its verb is looked for: "makes sugar by", "rose from 45 to"."""
+_HELD = re.compile(r"\b(?:would|could|might|may)\b[^,;:]*$")
 _NUMBERS = frozenset("one two three four five six seven eight nine ten".split())
 _FACTS = """
     is are was were be been am has have had do does did
@@ -71,12 +72,12 @@ _PAST = """
 """
 _VERBS = frozenset(map(stem, _FACTS.split())) | frozenset(map(stem, _PAST.split()))
 _VERBS_OUT = frozenset(
-    "read reads call calls called score scored thought want wants wanted looks looked felt feels sounds seems".split()
+    "read reads calls called score scored thought want wants wanted looks looked felt feels sounds seems".split()
 )
 """They look like facts and are others' words, wishes or guesses as often."""
 _GOES_ON = re.compile(r"[ \t\u00a0]+([^\W\d_]+)")
 _AMOUNT_GOES_ON = FUNCTION_WORDS | frozenset(
-    "each every per within today yesterday tomorrow now later total altogether long wide tall high deep old because since while when after instead rather not until only away apart across".split()
+    "each every per within twice once daily weekly today yesterday tomorrow now later total altogether long wide tall high deep old because since while when after instead rather not until only away apart across".split()
 ) - frozenset("into about over under before".split())
 _NOT_BEHIND = frozenset("into about over under before".split())
 
@@ -86,12 +87,14 @@ def is_plain_place(before: str, *, is_act: bool, is_labelled: bool) -> bool:
 
     ``is_labelled`` is for values that a noun may name: "order PO-4471". ``is_act`` is for participles, behind a form of "be".
     """
+    if _HELD.search(before):
+        return False
     clause = before[max((found.end() for found in _CLAUSE.finditer(before)), default=0) :]
     words = _WORD.findall(clause)
     if is_act:
         while words and (words[-1] in _ADVERBS or words[-1].endswith("ly")):
             words.pop()
-        return not words or words[-1] in _LINKS
+        return not words or (words[-1] in _LINKS and not {"will", "shall"} & set(words[-3:]))
     words = _without_article(words)
     if words and words[-1] in _OTHER_PREPOSITIONS:
         return False
@@ -133,6 +136,8 @@ def _is_fact(words: list[str]) -> bool:
     if last in _LINKS:
         return words[-2:-1] == [] or words[-2] not in _HELD_BACK
     root = stem(last)
+    if last == "called" and words[-2:-1] and words[-2] in _LINKS:
+        return True
     if root not in _VERBS or last in _VERBS_OUT:
         return False
     return len(words) == 1 or words[-2] not in _HELD_BACK

@@ -29,7 +29,7 @@ from tiered_eval.text.quantities import quantities_changed
 from tiered_eval.text.roles import roles_changed
 from tiered_eval.text.swaps import changed_over, number_goes_on
 from tiered_eval.text.titles import name_goes_on
-from tiered_eval.text.tokens import FUNCTION_WORDS, is_content
+from tiered_eval.text.tokens import FUNCTION_WORDS, is_content, is_past_form
 
 __all__ = ["GUARDS", "missing_name", "objection", "objection_around"]
 
@@ -129,7 +129,24 @@ def _framed(claim: Passage, place: Passage, first: int, last: int) -> str | None
             return doubt
     elif _goes_on(claim, place, last):
         return "its last word goes on"
+    elif (tail := _tail(claim, place, last)) is not None:
+        return f'restricted by what "{tail}" leads in'
     return doubt_of_frame(text, start, end, kind, frozenset(token.word for token in claim.tokens))
+
+
+_PAST = frozenset("was were had did won built bought sold found made left came went gave took".split())
+"""Of what happened once, more may be told; a rule is restricted by it."""
+_TAILS = frozenset("to from with without for when under less more".split())
+
+
+def _tail(claim: Passage, place: Passage, last: int) -> str | None:
+    """ "To preferred shareholders" behind "the firm pays dividends": a rule goes on, and holds for fewer."""
+    is_told = any(is_past_form(token.word) or token.word in _PAST for token in claim.tokens)
+    if is_told or last + 1 >= len(place.tokens) or place.stems[last] != claim.stems[-1]:
+        return None
+    following = place.tokens[last + 1]
+    is_beside = place.text[place.tokens[last].end : following.start] == " "
+    return following.word if is_beside and following.word in _TAILS else None
 
 
 def _goes_on(claim: Passage, place: Passage, last: int) -> bool:

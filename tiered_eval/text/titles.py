@@ -36,7 +36,11 @@ _CARRIERS = frozenset(
 _STREET = re.compile(
     r" (?:[A-Z][\w'’-]+ ){1,3}(?:Street|St\b|Road|Rd\b|Avenue|Ave\b|Lane|Drive|Square|Place|Boulevard|Blvd|Way|Court|Close|Crescent|Terrace)"
 )
+_TITLE = re.compile(r" [A-Z][a-z]+\b")
 _CAPITAL_BEHIND = re.compile(r"(?:['’]s)?[ \u00a0]([A-Z][\w'’-]*)|-[^\W\d_]")
+_NOUN = re.compile(
+    r"\s(?!(?:is|was|are|were|has|had|and|or|in|on|at|of|by|to|for|with|from|as|that|which|who|will|can)\b)[a-z]{3,}"
+)
 _FIRMS = frozenset(
     "inc ltd gmbh ag sa llc plc co corp corporation company limited se nv bv oy ab as asa kg srl spa pty i ii jr sr".split()
 )
@@ -55,6 +59,8 @@ def numbered_name(text: str, start: int, end: int) -> str | None:
         return f'a part of the name "{before[1]} {text[start:end]}"'
     if _STREET.match(text, end):
         return "a house number"
+    if is_short and _TITLE.match(text, end) and not _OPENS.search(near):
+        return "a part of a name"
     return None
 
 
@@ -76,6 +82,8 @@ def name_goes_on(text: str, start: int, end: int) -> str | None:
     """Why the name at ``text[start:end]`` may be a piece of another, or only tell whose somebody is; None where neither."""
     if _KIN.match(text, end):
         return "only tells whose it is"
+    if " " in text[start:end] and text.endswith((" the ", "The "), 0, start) and _NOUN.match(text, end):
+        return "it may only name another thing"
     behind = _CAPITAL_BEHIND.match(text, end)
     if behind is None or text[start:end].isupper():
         return None
