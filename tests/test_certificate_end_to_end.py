@@ -175,6 +175,11 @@ async def test_free_then_embedding_then_small_judge_then_top(
     assert sum((one["state"] == "pass") != is_met(json.dumps(row)) for row, one in certified) <= 0.15 * len(
         certified
     )
+    # On the bill each call stands under what it was for.
+    calls = {line["name"]: line["calls"] for line in report["spend"]["by_stage"]}
+    assert calls["audits"] == len(audited)
+    assert calls["early judges"] > 20
+    assert sum(calls.values()) == small.total() + large.total()
     # What it leaves open climbs to the top judge, which is the one that audits.
     climbed = [one for one in covered if not one.get("certified") and not one.get("audited")]
     assert climbed

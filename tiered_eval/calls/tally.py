@@ -33,7 +33,7 @@ class Heading:
     tier: str
     model: str
     kind: str
-    stage: int | None = None
+    stage: int | str | None = None
 
 
 def heading_of(request: ModelRequest | DecisionRequest, model: str) -> Heading:
@@ -146,7 +146,9 @@ class CallTally:
             by_tier=self._by(lambda heading: heading.tier),
             by_model=self._by(lambda heading: heading.model),
             by_kind=self._by(lambda heading: heading.kind),
-            by_stage=self._by(lambda heading: None if heading.stage is None else f"stage {heading.stage}"),
+            by_stage=self._by(
+                lambda heading: f"stage {heading.stage}" if isinstance(heading.stage, int) else heading.stage
+            ),
             ledger_settled_usd=_usd(ledger_settled),
             ledger_unknown_usd=_usd(ledger_unknown),
         )

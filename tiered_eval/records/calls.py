@@ -54,8 +54,9 @@ class ModelRequest:
     """Index of an independent sample; each has its own key."""
     kind: str = ""
     """Kind of the expectation, for the spend report; no part of the key."""
-    stage: int | None = None
-    """Of a chain of judges, from 1, for the spend report; no part of the key. None where there is no chain."""
+    stage: int | str | None = None
+    """Of a chain of judges, from 1, or what else it is asked for; for the spend report, and no part of the key. None where there
+    is no chain."""
     judged_until: int = 0
     """Characters of ``user[1]`` up to the end of what is judged: other questions about the same response begin with the
     same ones. 0 where there is no such place."""

@@ -47,7 +47,7 @@ class DecisionRequest:
     """Tells repeated questions apart, which would otherwise have the kept answer of the first."""
     kind: str = ""
     """Kind of the expectations, for the spend report; no part of a key."""
-    stage: int | None = None
+    stage: int | str | None = None
     """Of a chain of judges, for the spend report; no part of a key."""
 
     def user_text(self, nonce: str) -> str:

@@ -139,7 +139,7 @@ class Spend:
     by_model: tuple[SpendLine, ...] = ()
     by_kind: tuple[SpendLine, ...] = ()
     by_stage: tuple[SpendLine, ...] = ()
-    """``stage 1``, ``stage 2``, ... of a chain of judges; empty without one."""
+    """``stage 1``, ``stage 2``, ... of a chain of judges, ``early judges`` of a certificate and its ``audits``; empty without these."""
     ledger_settled_usd: Decimal = Decimal(0)
     """All that this home's ledger has ever settled."""
     ledger_unknown_usd: Decimal = Decimal(0)

@@ -12,25 +12,24 @@ asked and comes back with its verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tiered_eval.calibration.audit import DEFAULT_RATE, AuditDraw, AuditState, audit_rank, begin_audit
 from tiered_eval.calibration.audit_book import AuditBook, Owners
 from tiered_eval.calibration.audit_notes import change_audits, end_audits, find_audits
 from tiered_eval.calibration.certificate import Certificate
 from tiered_eval.errors import ConfigError, LedgerError
-from tiered_eval.records import Expectation, JudgeStage, Step, Verdict
-from tiered_eval.scorers.base import Services
+from tiered_eval.records import Expectation, Step, Verdict
 from tiered_eval.text.subject import Subject
 
 if TYPE_CHECKING:
     from tiered_eval.ledger import Ledger
 
-__all__ = ["Audit", "Audits", "LastStages"]
+__all__ = ["Audit", "Audits"]
 
 
 class OpenLedger(Protocol):
@@ -272,21 +271,6 @@ def _asked(book: AuditBook, owners: Owners, *, id: str, allowed: float | None) -
 
 def _answered(book: AuditBook, owners: Owners, *, id: str, differs: bool | None, is_fresh: bool) -> AuditBook:
     return book.answered(id, owners, differs, is_fresh=is_fresh)
-
-
-class LastStages:
-    """The services of a run with the last stages of its judges alone.
-
-    An audit asks the very last one: a cheaper stage is no reference, and if it settled audits they would say how often two cheap
-    opinions differ. What a certificate left open goes on behind the stages that it has asked.
-    """
-
-    def __init__(self, services: Services, chain: Sequence[JudgeStage]) -> None:
-        self._services = services
-        self.chain = tuple(chain)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._services, name)
 
 
 def _id(expectation: Expectation, subject: Subject) -> str:

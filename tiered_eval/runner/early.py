@@ -16,8 +16,8 @@ from tiered_eval.records import Expectation, Step, Tier, Verdict
 from tiered_eval.records.making import maker
 from tiered_eval.records.verdicts import ZERO_USD
 from tiered_eval.router import Route
-from tiered_eval.runner.audits import LastStages
 from tiered_eval.runner.certified import CERTIFIED, CertifiedChecks, Scores
+from tiered_eval.runner.last_stages import AUDIT, EARLY_JUDGE, LastStages
 from tiered_eval.runner.opened import OpenExpectation, paid
 from tiered_eval.scorers.base import Services
 from tiered_eval.text.subject import Subject
@@ -111,7 +111,8 @@ class EarlyRoute:
         """Ask a cheap judge; what it leaves open climbs, and the next one is not told of it."""
         certified = self._certified
         expectation, subject = opened.expectation, opened.subject
-        scores, said = await certified.with_judge(scores, place, expectation, subject, services)
+        named = cast(Services, LastStages(services, services.chain, [EARLY_JUDGE]))
+        scores, said = await certified.with_judge(scores, place, expectation, subject, named)
         judged, cost_usd = place + 1, ZERO_USD if said is None else said.cost_usd
         decision = certified.decide(expectation, scores, has_embedding=True, judged=judged)
         if decision is not None:
@@ -141,10 +142,10 @@ class EarlyRoute:
     def behind(self, opened: OpenExpectation, services: Services) -> Services:
         """The services with the judges that an expectation goes to in the end; others than its own where it is covered."""
         if opened.audit is not None:
-            return cast(Services, LastStages(services, services.chain[-1:]))
+            return cast(Services, LastStages(services, services.chain[-1:], [AUDIT]))
         if opened.scores is None or not self._certified.judges:
             return services
-        return cast(Services, LastStages(services, self._certified.behind(services.chain)))
+        return cast(Services, LastStages.behind(services, self._certified.behind(services.chain)))
 
     def _audited(
         self,
