@@ -12,6 +12,7 @@ import pytest
 from tiered_eval import RunConfig, evaluate, evaluate_sync
 from tiered_eval.aggregate import Tally, case_result
 from tiered_eval.errors import ConfigError, LedgerError
+from tiered_eval.ledger import Ledger
 from tiered_eval.records import Case, GateResult, Report, Suite, Verdict
 from tiered_eval.runner.closing import exit_code
 from tiered_eval.runner.run import Progress
@@ -234,6 +235,32 @@ async def test_a_live_run_without_any_key_is_refused_before_it_begins(tmp_path: 
         await evaluate([order_case(1000)], config(tmp_path, judges=("anthropic:claude-haiku-5-5",)))
 
     assert not (tmp_path / "home").exists()
+
+
+async def test_every_key_that_is_missing_is_named(tmp_path: Path, no_keys: None):
+    """Whoever mends one finds no second message behind it."""
+    judges = ("anthropic:claude-haiku-5-5", "openai:gpt-6-luna", "anthropic:claude-sonnet-5-5")
+
+    with pytest.raises(ConfigError) as caught:
+        await evaluate([order_case(1000)], config(tmp_path, judges=judges))
+
+    named = [str(caught.value).count(f"set {name}_API_KEY") for name in ("ANTHROPIC", "OPENAI")]
+    assert named == [1, 1]
+
+
+async def test_without_a_key_only_kept_replies_answer(tmp_path: Path, no_keys: None):
+    """In a home that has a ledger a run is made: what is not kept there is an error that names the key, and too little is measured."""
+    Ledger.open(tmp_path / "home").close()
+    asked = make_case("An answer.", make_expectation("requirement", "Is polite"), id="asked")
+
+    report = await evaluate(
+        [order_case(1000), asked], config(tmp_path, judges=("anthropic:claude-haiku-5-5",))
+    )
+
+    assert (report.exit_code, report.counts.passed, report.counts.error) == (3, 1, 1)
+    assert any(
+        "only kept replies are used" in warning and "ANTHROPIC" in warning for warning in report.warnings
+    )
 
 
 async def test_a_judge_without_a_key_is_left_out_and_said(

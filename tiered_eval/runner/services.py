@@ -352,7 +352,8 @@ def _with_keys(
             missing[model] = error
     lacking = [stage for stage in stages if _lacks(stage, missing)]
     if lacking and not (config.home / "ledger.db").exists():
-        keyless = next(missing[model] for model in lacking[0].voices if model in missing)
+        asked = [model for stage in lacking for model in stage.voices]
+        keyless = "; ".join(dict.fromkeys(str(missing[model]) for model in asked if model in missing))
         raise ConfigError(f"{keyless}; or run with --offline, and what needs a judge stays not judged")
     if lacking:
         return stages, tuple(f"only kept replies are used: {error}" for error in missing.values())
