@@ -58,6 +58,8 @@ class Classification(SelectingScorer):
         if not said and not doubtful:
             return _none_named(given.text, labels)
         chosen = _chosen(said, given.text)
+        if chosen is None and known:
+            chosen = _leading(said, doubtful, given.text)
         if chosen is None and not doubtful and known:
             names = {place.label for place in said}
             chosen = said[0] if len(names) == 1 else None
@@ -104,6 +106,31 @@ def _chosen(said: Sequence[LabelAt], text: str) -> LabelAt | None:
     if announced and len({place.label for place in announced}) == 1:
         return announced[0]
     return None
+
+
+_BEFORE_ANY = re.compile(r"[\s*_`#>\"'“‘(\[-]*")
+_STOP = re.compile(r"[*_`\"'”’)\]]*(?:[.,;!–—]|\s-\s|\s*\n)")
+_GOES_ON = re.compile(r"\s+[^\W\d_]")
+_TURNING = re.compile(
+    r"\b(?:but|yet|however|though|although|or|rather|actually|wait|maybe|perhaps|possibly|instead|unless|if|except|when|depends"
+    r"|until|correction|sorry|unsure|otherwise)\b",
+    re.IGNORECASE,
+)
+
+
+def _leading(said: Sequence[LabelAt], doubtful: Sequence[LabelAt], text: str) -> LabelAt | None:
+    """ "Yes, there is no doubt": the label that comes first and alone, where others are words in what follows."""
+    first = said[0] if said else None
+    if first is None or not _BEFORE_ANY.fullmatch(text, 0, first.start) or not _STOP.match(text, first.end):
+        return None
+    others = [place for place in (*said, *doubtful) if place.label != first.label]
+    is_clear = all(
+        place.start > first.end
+        and _GOES_ON.match(text, place.end)
+        and not _TURNING.search(text, first.end, place.start)
+        for place in others
+    )
+    return first if is_clear else None
 
 
 def _decided(chosen: LabelAt, right: set[str | None], given: Given) -> Outcome:
