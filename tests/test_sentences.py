@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiered_eval.text.sentences import split_sentences
+from tiered_eval.text.sentences import _CANDIDATE, _ends_here, split_sentences
 
 
 def split(text: str) -> list[str]:
@@ -72,3 +73,22 @@ def test_time_grows_with_the_length_only(piece: str):
     split_sentences(piece * (200_000 // len(piece)))
 
     assert time.process_time() - began < 2.0
+
+
+PASSED_OVER = r"(?:(?<=\s.)|(?!\s[a-z]))"
+"""What keeps the pattern from stopping before small letters."""
+
+
+@given(st.text(alphabet='aB1 .!?…\n"”)'))
+def test_stops_that_are_passed_over_end_nothing(text: str):
+    """Looking at each stop, those before small letters included, finds the same sentences."""
+    assert PASSED_OVER in _CANDIDATE.pattern
+    each = re.compile(_CANDIDATE.pattern.replace(PASSED_OVER, ""), re.VERBOSE)
+    start, slowly = 0, []
+    for match in each.finditer(text):
+        if _ends_here(text, start, match):
+            slowly.append(text[start : match.end()])
+            start = match.end()
+    slowly.append(text[start:])
+
+    assert split(text) == [piece.strip() for piece in slowly if piece.strip()]

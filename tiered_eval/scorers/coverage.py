@@ -16,10 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
+from tiered_eval.records.making import maker
 from tiered_eval.text.alternatives import readings_of
 from tiered_eval.text.answers import is_short_answer
 from tiered_eval.text.guards import objection
@@ -57,6 +59,7 @@ _QUOTE_CHARS = 240
 _CODE = re.compile(r"[-/.]\S+|\S*[_(){}\[\]<>=\\]\S*")
 """One piece with signs that words do not have: an option, a path, a call."""
 _FULL = 0.999
+make_outcome = maker(Outcome)
 _TOO_LONG = "the sentence is too long to read"
 
 
@@ -76,12 +79,12 @@ class Coverage:
             threshold = self._profile.threshold(self.name, expectation.kind)
         if threshold is None:
             return Outcome("unsure", f"no coverage threshold for {expectation.kind}")
-        claims = _claims(value)
+        claims = _claims(value) if isinstance(value, str) else ()
         if not claims:
             return Outcome("unsure", "not a statement that one sentence could carry")
         if len(subject.text) > LONGEST_RESPONSE:
             return Outcome("unsure", "the response is too long to read sentence by sentence")
-        if _CODE.fullmatch(str(value).strip()):
+        if _is_code(value):
             return Outcome("unsure", "code is found or not, never covered by words")
         if expectation.kind == "equivalent" and is_short_answer(value):
             return Outcome("unsure", "a short answer must be named, not covered")
@@ -89,11 +92,16 @@ class Coverage:
         return next((outcome for outcome in outcomes if outcome.state == "pass"), outcomes[0])
 
 
-def _claims(value: Value) -> list[Passage]:
-    """The readings of a statement; none where it is no text, or too long for a sentence."""
-    texts = readings_of(value) if isinstance(value, str) else ()
-    claims = [claim for text in texts if (claim := read_claim(text)) is not None]
-    return [claim for claim in claims if len(claim.tokens) <= LONGEST_CLAIM]
+@lru_cache(maxsize=4096)
+def _claims(value: str) -> tuple[Passage, ...]:
+    """The readings of a statement; none where it is too long for a sentence."""
+    claims = [claim for text in readings_of(value) if (claim := read_claim(text)) is not None]
+    return tuple(claim for claim in claims if len(claim.tokens) <= LONGEST_CLAIM)
+
+
+@lru_cache(maxsize=4096)
+def _is_code(value: str) -> bool:
+    return _CODE.fullmatch(value.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,7 @@ def _outcome(claim: Passage, threshold: float, subject: Subject) -> Outcome:
             best = place
     if best is None:
         share = max(shares, default=0.0)
-        return Outcome("unsure", f"{share:.0%} of the statement is in one sentence", score=share)
+        return make_outcome("unsure", f"{share:.0%} of the statement is in one sentence", share)
     if best.objection is not None:
         return _unsure(best, subject)
     return Outcome(
@@ -234,7 +242,7 @@ def covered_share(claim: Passage, place: Passage) -> float:
     held = place.held
     if held.isdisjoint(claim.content_stems):
         return 0.0
-    total = sum([weight for _, weight in claim.weights])
+    total = claim.total_weight
     found = sum([weight for stem, weight in claim.weights if stem in held])
     return found / total if total else float(claim.content_stems <= held)
 

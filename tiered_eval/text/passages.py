@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
+from operator import attrgetter
 
 from tiered_eval.text.idf import idf
 from tiered_eval.text.polarity import Cue, find_cues
@@ -28,6 +29,7 @@ _NAME_WORDS = 5
 """Of one name, its last ones; a longer run of capitals is a heading."""
 
 _NOTHING: frozenset[str] = frozenset()
+_START = attrgetter("start")
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,11 @@ class Passage:
     def weights(self) -> tuple[tuple[str, float], ...]:
         """Stem and weight of each content word."""
         return tuple((token.stem, idf(token.stem)) for token in self.content)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The information of all content words."""
+        return sum([weight for _, weight in self.weights])
 
     @cached_property
     def content_stems(self) -> frozenset[str]:
@@ -96,7 +103,7 @@ class Passage:
 
     def index_at(self, offset: int) -> int:
         """Index of the first token that starts at ``offset`` in the text or after it."""
-        return bisect_left(self.tokens, offset, key=lambda token: token.start)
+        return bisect_left(self.tokens, offset, key=_START)
 
     @property
     def start(self) -> int:
@@ -125,8 +132,7 @@ def passages(text: str) -> tuple[Passage, ...]:
         first, first_cue = at, cue
         while cue < len(cues) and cues[cue].start < sentence.end:
             cue += 1
-        while at < len(every) and every[at].start < sentence.end:
-            at += 1
+        at = bisect_left(every, sentence.end, at, key=_START)
         if first < at:
             part = every[first:at]
             implied = _implied(part, given) if given else _NOTHING

@@ -26,13 +26,13 @@ _CANDIDATE = re.compile(
     r"""
     [。！？｡.!?…\r\n](?:                             # a set at the beginning, for which re looks ahead
         (?<=[。！？｡])[。！？｡]*["'”’」』）)\]]*(?P<cjk>)    # full stops that need no space after them
-      | (?<=[.!?…])(?<![.!?…]{2})[.!?…]*+["'”’»)\]]*+(?=\s)(?P<stop>)  # an end of a Western sentence
+      | (?<=[.!?…])(?<![.!?…]{2})(?:(?<=\s.)|(?!\s[a-z]))[.!?…]*+["'”’»)\]]*+(?=\s)(?P<stop>)  # an end of a Western sentence
       | (?<=[\r\n])\s*(?P<line>)                       # one or more line ends
     )
     """,
     re.VERBOSE,
 )
-"""The groups are empty: they say which of the three it is."""
+"""The groups are empty: they say which of the three it is. A stop that is not spaced like a word ends nothing before a small letter."""
 _BEGINNING = re.compile(r"""\s*(?:["'“‘«(\[¿¡*_#>•‣▪–—-]*\s?)(?:[^\W\d_a-zß-öø-ÿ]|\d)""")
 """What a sentence starts with: a letter that is not a small Latin one, or a digit, perhaps behind a quote."""
 _BULLET = re.compile(r"(?:[-*+•‣▪–—]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)]|#{1,6}|>|\|)\s")
