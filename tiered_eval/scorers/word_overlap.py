@@ -9,8 +9,8 @@ Three places where the package is not called as its first page says, each held t
 - Words are cut here and kept for the next expectation; rouge-score's own cutter knows a to z and 0 to 9 only, so that a Russian
   text would have no words. Texts in those letters have the same words either way.
 - The words in order that ROUGE-L counts are counted by ``rapidfuzz``: for two texts of 1,000 words rouge-score fills a table of a
-  million cells in Python (330 ms), and rapidfuzz needs 0.1 ms for the same number.
-- BLEU goes in by ``compute_bleu``, from counts that are kept (50 µs a check instead of 100 by ``sentence_score``), and
+  million cells in Python (330 ms), and rapidfuzz needs 0.05 ms for the same number.
+- BLEU goes in by ``compute_bleu``, from counts that are kept (of a line 27 µs a check instead of 94 by ``sentence_score``), and
   sacrebleu's memory of the last 65,536 texts is emptied: a run must not grow with its suite.
 
 They count words: a text that says the opposite shares most of them.
