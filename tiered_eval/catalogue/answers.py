@@ -34,7 +34,10 @@ ANSWERS: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.exact_match:ExactMatch",
         summary="the whole answer is this, case and punctuation around words aside; of a list, any one",
         value="reference",
-        aliases=(Alias(name="equals", options={"strict": True}),),
+        aliases=(
+            Alias(name="equals", options={"strict": True}),
+            Alias(name="iequals", options={"strict": True, "case_sensitive": False}),
+        ),
         options=(
             OptionInfo(name="strict", type="flag", default="false", help="character by character"),
             replace(CASED, default="", help="upper and lower case differ; by default they do if strict"),
@@ -55,6 +58,8 @@ ANSWERS: tuple[ScorerInfo, ...] = (
             Alias(name="icontains", options={"case_sensitive": False}),
             Alias(name="icontains-all", options={"mode": "all", "case_sensitive": False}),
             Alias(name="icontains-any", options={"mode": "any", "case_sensitive": False}),
+            Alias(name="includes"),
+            Alias(name="string-presence"),
         ),
         options=(
             OptionInfo(
@@ -74,6 +79,7 @@ ANSWERS: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.affixes:StartsWith",
         summary="the response starts with this; of a list, with any one",
         value="reference",
+        aliases=(Alias(name="startswith"),),
         options=(_BOUNDED, CASED, *SELECTING),
         example="- starts-with: Dear customer",
         is_routed=False,
@@ -84,6 +90,7 @@ ANSWERS: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.affixes:EndsWith",
         summary="the response ends with this, its last full stop aside; of a list, with any one",
         value="reference",
+        aliases=(Alias(name="endswith"),),
         options=(_BOUNDED, CASED, *SELECTING),
         example="- ends-with: Kind regards",
         is_routed=False,

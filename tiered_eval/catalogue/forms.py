@@ -21,7 +21,13 @@ FORMS: tuple[ScorerInfo, ...] = (
         summary="the whole response is one JSON value, valid under a JSON Schema if one is given",
         value="json",
         is_value_optional=True,
-        aliases=(Alias(name="is-valid-json"), Alias(name="json-schema")),
+        aliases=(
+            Alias(name="is-valid-json"),
+            Alias(name="json-schema"),
+            Alias(name="valid-json"),
+            Alias(name="json-validity"),
+            Alias(name="json-correctness"),
+        ),
         options=_FIELD,
         packages=("jsonschema",),
         example="- is-json: {type: object, required: [order]}",
@@ -105,7 +111,10 @@ FORMS: tuple[ScorerInfo, ...] = (
         summary="the response is this long, or between two lengths",
         value="decimal",
         is_value_optional=True,
-        aliases=(Alias(name="length"),),
+        aliases=(
+            Alias(name="length"),
+            Alias(name="char-count", options={"unit": "characters"}),
+        ),
         options=(
             OptionInfo(name="min", type="integer", low=0, help="the least length"),
             OptionInfo(name="max", type="integer", low=0, help="the greatest length"),

@@ -154,7 +154,10 @@ GRADED: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.graded.statements:ContextRecall",
         summary="the share of the reference answer's sentences that the context holds",
         value="reference",
-        aliases=(Alias(name="contextual-recall"),),
+        aliases=(
+            Alias(name="contextual-recall"),
+            Alias(name="llm-context-recall"),
+        ),
         options=(pass_at("1", "least share that passes"), _EMPTY, *_CONTEXT, _GROUND_TRUTH, *_ASKING),
         example="- context-recall: {value: The invoice is due on 3 March, pass_at: 0.8}",
         is_routed=False,
@@ -180,7 +183,10 @@ GRADED: tuple[ScorerInfo, ...] = (
         summary="do the passages that serve the question stand before the others? The mean of the precision at their ranks",
         value="reference",
         is_value_optional=True,
-        aliases=(Alias(name="contextual-precision"),),
+        aliases=(
+            Alias(name="contextual-precision"),
+            Alias(name="llm-context-precision-with-reference"),
+        ),
         options=(pass_at("0.5", "least score that passes"), *_CONTEXT, _GROUND_TRUTH, *_ASKING),
         example="- context-precision: {value: The invoice is due on 3 March, pass_at: 0.8}",
         is_routed=False,

@@ -30,7 +30,10 @@ LIKENESS: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.likeness:Levenshtein",
         summary="few enough edits turn the response into this; one less their share of the longer text is the score",
         value="reference",
-        aliases=(Alias(name="edit-distance"),),
+        aliases=(
+            Alias(name="edit-distance"),
+            Alias(name="levenshtein-distance"),
+        ),
         options=(_ALIKE, _MOST_EDITS, replace(CASED, default="true"), *SELECTING),
         packages=("rapidfuzz",),
         example="- levenshtein: {value: Kind regards, pass_at: 0.9}",
@@ -63,6 +66,7 @@ LIKENESS: tuple[ScorerInfo, ...] = (
             Alias(name="rouge-5", options={"variant": "rouge5"}),
             Alias(name="rouge-l", options={"variant": "rougeL"}),
             Alias(name="rouge-lsum", options={"variant": "rougeLsum"}),
+            Alias(name="rouge-score"),
         ),
         options=(
             OptionInfo(
@@ -94,7 +98,11 @@ LIKENESS: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.word_overlap:Bleu",
         summary="BLEU: how precise the response's runs of one to four words are",
         value="reference",
-        aliases=(Alias(name="sacrebleu"), Alias(name="sentence-bleu")),
+        aliases=(
+            Alias(name="sacrebleu"),
+            Alias(name="sentence-bleu"),
+            Alias(name="bleu-score"),
+        ),
         options=(
             OptionInfo(
                 name="tokenize",

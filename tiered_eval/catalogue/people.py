@@ -21,7 +21,10 @@ PEOPLE: tuple[ScorerInfo, ...] = (
     ScorerInfo(
         name=MANUAL,
         key_kind="requirement",
-        aliases=(Alias(name="human"),),
+        aliases=(
+            Alias(name="human"),
+            Alias(name="human-review"),
+        ),
         tier="judge",
         target="tiered_eval.scorers.manual:Manual",
         summary="left to people: exported, judged by hand, imported, and counted from then on",

@@ -90,6 +90,7 @@ ROUTED: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.regex:Regex",
         summary="a regular expression is found in the response, in linear time",
         kinds=_TEXT_KINDS,
+        aliases=(Alias(name="regex-match"),),
         options=(
             OptionInfo(
                 name="engine",
@@ -175,6 +176,7 @@ ROUTED: tuple[ScorerInfo, ...] = (
             Alias(name="embedding-similarity"),
             Alias(name="semantic-similarity"),
             Alias(name="answer-similarity"),
+            Alias(name="answer-semantic-similarity"),
         ),
         tier="embedding",
         target="tiered_eval.scorers.semantic:Semantic",

@@ -38,6 +38,7 @@ STRUCTURES: tuple[ScorerInfo, ...] = (
         target="tiered_eval.scorers.sets:SetOverlap",
         summary="how many of these elements are there; duplicates count once",
         value="json",
+        aliases=(Alias(name="jaccard", options={"method": "jaccard"}),),
         options=(
             OptionInfo(
                 name="method",
@@ -120,6 +121,9 @@ STRUCTURES: tuple[ScorerInfo, ...] = (
             Alias(name="tool-called"),
             Alias(name="tool-call-f1", options={"measure": "f1"}),
             Alias(name="tool-sequence", options={"order": True}),
+            Alias(name="tool-correctness"),
+            Alias(name="function-call"),
+            Alias(name="tool-used"),
         ),
         options=(
             OptionInfo(

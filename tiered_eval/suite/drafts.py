@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, canonical, nearest
+from tiered_eval.catalogue.elsewhere import find_advice
 from tiered_eval.records import Match
 from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES, Head, find_head, heads_of
 from tiered_eval.suite.options import (
@@ -280,12 +281,13 @@ def is_kind(kind: object, scope: Scope, place: str, line: int | None, names: tup
     if isinstance(kind, str) and kind in KINDS:
         return True
     known = (*KINDS, *names)
-    meant = _meant(kind, known, scope) if isinstance(kind, str) else None
+    advice = find_advice(kind, names) if isinstance(kind, str) else None
+    meant = _meant(kind, known, scope) if isinstance(kind, str) and advice is None else None
     others = ", or a scorer's name" if names else ""
     scope.report(
         "unknown-kind",
         f'there is no kind "{kind}"' if isinstance(kind, str) else "the kind is no text",
-        f"did you mean {meant}?" if meant else f"use one of {', '.join(KINDS)}{others}",
+        advice or (f"did you mean {meant}?" if meant else f"use one of {', '.join(KINDS)}{others}"),
         field=place,
         line=line,
     )

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, ScorerInfo
+from tiered_eval.catalogue.elsewhere import find_advice
 from tiered_eval.records import HOOK_STAGES, Expectation, Match, Where
 from tiered_eval.suite.code import SuiteCode
 from tiered_eval.suite.drafts import Draft, Settings, entries_of, is_kind, read_draft
@@ -304,11 +305,12 @@ class ExpectationReader:
         if named is None:
             if not settings.report_missing(name, self.catalogue, "scorer"):
                 scorers = tuple(scorer.name for scorer in self.catalogue)
-                meant = settings.nearest(name, scorers)
+                advice = find_advice(name, self.catalogue.names)
+                meant = None if advice else settings.nearest(name, scorers)
                 settings.report(
                     "unknown-scorer",
                     f'there is no scorer "{name}"',
-                    f"did you mean {meant}?" if meant else f"use one of {', '.join(scorers)}",
+                    advice or (f"did you mean {meant}?" if meant else f"use one of {', '.join(scorers)}"),
                     "scorer",
                 )
             return None
