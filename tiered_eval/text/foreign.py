@@ -15,9 +15,9 @@ import re2
 
 __all__ = ["foreign_doubt", "is_english"]
 
-_ENGLISH = re.compile(
-    r"\b(?:the|of|and|it|are|you|your|has|have|this|that|with|were|from|they|which|would|should|there|their|its|she|he|i|we)\b",
-    re.IGNORECASE,
+_OF_ENGLISH = r"\b(?:the|of|and|it|are|you|your|has|have|this|that|with|were|from|they|which|would|should|there|their|its|she|he|i|we)\b"
+_OF_SMALL_ENGLISH = (
+    r"\b(?:is|to|for|by|or|can|our|but|be|as|at|my|was|not|may|no|any|some|most|each|only|does|did|been)\b"
 )
 _GERMAN = """
     nicht kein keine keinen keinem keiner keines nie niemals niemand nirgends ohne weder ausser außer anstatt statt
@@ -49,20 +49,20 @@ _WORDS = "|".join(dict.fromkeys(f"{_GERMAN} {_FRENCH} {_SPANISH} {_OTHERS}".spli
 _DOUBTFUL = re2.compile(rf"(?i)(?:^|[^\pL\pN_])(?:(?:{_WORDS})(?:[^\pL\pN_]|$)|[nj]['’]\pL|ne\s)|{_UNSPACED}")
 
 
-_SMALL = re.compile(
-    r"\b(?:is|to|for|by|or|can|our|but|be|as|at|my|was|not|may|no|any|some|most|each|only|does|did|been)\b",
-    re.IGNORECASE,
-)
+_ENGLISH, _SMALL = (re.compile(words, re.IGNORECASE) for words in (_OF_ENGLISH, _OF_SMALL_ENGLISH))
+_ASCII_ENGLISH, _ASCII_SMALL = (re2.compile(f"(?i){words}") for words in (_OF_ENGLISH, _OF_SMALL_ENGLISH))
+"""For ASCII, in which RE2 finds what ``re`` finds, several times faster."""
 
 
 def is_english(sentence: str) -> bool:
     """Does one of the small words of English stand there? Some are those of other languages as well."""
-    return _ENGLISH.search(sentence) is not None or _SMALL.search(sentence) is not None
+    english, small = (_ASCII_ENGLISH, _ASCII_SMALL) if sentence.isascii() else (_ENGLISH, _SMALL)
+    return english.search(sentence) is not None or small.search(sentence) is not None
 
 
 def foreign_doubt(sentence: str) -> str | None:
     """Why a sentence that is not English may not state what it holds; None where no such word is in it."""
-    if _ENGLISH.search(sentence):
+    if (_ASCII_ENGLISH if sentence.isascii() else _ENGLISH).search(sentence):
         return None
     readable = sentence.encode("utf-8", "replace").decode("utf-8")  # RE2 cannot take a lone surrogate
     return "another language, with a word that may turn it round" if _DOUBTFUL.search(readable) else None
