@@ -69,9 +69,8 @@ ENDS = {
     "settled": "UPDATE call SET state = ?, cost = ?, payload = ?",
     "charged": "INSERT INTO charge",
     "lost": "INSERT INTO lost",
-    "released": "UPDATE budget SET settled = settled + 0, unknown = unknown + 0, reserved = reserved + -n",
 }
-"""How a claim may end, and the statement that only this end has."""
+"""How a claim may end, and the statement that only this end has; a release has none that a charge has not too."""
 
 
 def told_of(server: LoopbackServer) -> dict[str, str]:
