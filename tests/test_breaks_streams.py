@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -83,3 +84,40 @@ def test_an_interruption_while_commands_are_imported_shows_no_traceback(tmp_path
     )
 
     assert (done.returncode, done.stderr) == (130, "")
+
+
+RUDE = """
+import os, sys
+import tiered_eval
+
+@tiered_eval.scorer()
+def rude(response):
+    {does}
+    return True
+"""
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        "sys.stdout.close()",
+        "sys.stdout.close(); sys.stderr.close()",
+        "os.chdir(os.path.dirname(os.path.abspath(__file__)))",
+    ],
+)
+def test_a_rude_scorer_takes_nothing_of_a_run_away(does: str, tmp_path: Path):
+    """Code of a suite that closes a stream or goes to another folder: the gate's exit code, the report in its place, and its text."""
+    (tmp_path / "scorers").mkdir()
+    (tmp_path / "scorers" / "rude.py").write_text(RUDE.format(does=does), encoding="utf-8")
+    cases = [f'{{"id": "q{number}", "response": "x", "expect": ["rude"]}}\n' for number in range(3)]
+    (tmp_path / "cases.jsonl").write_text("".join(cases), encoding="utf-8")
+
+    code, printed = run(tmp_path, "", suite="cases.jsonl", options="--allow-code --report json -o out")
+
+    assert code == 0, printed
+    assert "unforeseen" not in printed
+    [kept] = tmp_path.glob("home/runs/*/report.json")
+    assert json.loads(kept.read_text())["counts"]["passed"] == 3
+    assert (tmp_path / "out" / "report.json").exists()
+    assert {path.name for path in (tmp_path / "scorers").iterdir()} <= {"rude.py", "__pycache__"}
+    assert "partial" in printed

@@ -159,7 +159,10 @@ class RunConfig:
         return self.batch == "always" or (self.max_time_s is not None and self.max_time_s >= BATCH_FROM_S)
 
     def merged_with(self, suite: Suite) -> RunConfig:
-        """This, with the suite's own settings where nothing was chosen."""
+        """This, with the suite's own settings where nothing was chosen.
+
+        Places are absolute from here on: code of the suite may go to another folder while it runs.
+        """
         asked = suite.settings
         has_judge = bool(self.judges or self.chain)
         return replace(
@@ -177,7 +180,8 @@ class RunConfig:
             max_time_s=self.max_time_s if self.max_time_s is not None else asked.budget_s,
             gate=self.gate if self.gate is not None else asked.gate,
             prices={**asked.prices, **self.prices},
-            home=home_for(suite, chosen=self.home),
+            home=home_for(suite, chosen=self.home).absolute(),
+            results_path=self.results_path and self.results_path.absolute(),
             recordings=recordings_for(suite, chosen=self.recordings),
         )
 

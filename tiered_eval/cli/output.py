@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from typing import TextIO
+from typing import Literal, TextIO
 
 from tiered_eval.reports.github import is_github
 from tiered_eval.reports.untrusted import many_lines, secrets_in, without_commands, without_secrets
@@ -37,24 +37,29 @@ PLAIN_WIDTH = 120
 
 def say(text: str) -> None:
     """Print to standard output."""
-    _put(sys.stdout, _cleared(text))
+    _put("stdout", _cleared(text))
 
 
 def complain(text: str) -> None:
     """Print a message for people to standard error."""
-    _put(sys.stderr, _cleared("tiered-eval: " + many_lines(text, 20_000)))
+    _put("stderr", _cleared("tiered-eval: " + many_lines(text, 20_000)))
 
 
 def say_commands(lines: list[str]) -> None:
     """Print workflow commands of our own."""
     if lines:
-        _put(sys.stdout, without_secrets("\n".join(lines), secrets_in()))
+        _put("stdout", without_secrets("\n".join(lines), secrets_in()))
 
 
 def is_terminal(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
     """Can the stream show something that changes? Not in CI, even where it pretends to be a terminal."""
     environment = os.environ if environment is None else environment
-    return stream.isatty() and environment.get("TERM") != "dumb" and not environment.get("CI")
+    return (
+        not stream.closed
+        and stream.isatty()
+        and environment.get("TERM") != "dumb"
+        and not environment.get("CI")
+    )
 
 
 def has_colour(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
@@ -65,7 +70,7 @@ def has_colour(stream: TextIO, environment: Mapping[str, str] | None = None) -> 
 
 def width_of(stream: TextIO) -> int:
     """Columns to write for."""
-    if not stream.isatty():
+    if stream.closed or not stream.isatty():
         return PLAIN_WIDTH
     return max(40, min(160, shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns))
 
@@ -108,7 +113,10 @@ def _cleared(text: str) -> str:
     return without_commands(text) if is_github() else text
 
 
-def _put(stream: TextIO, text: str) -> None:
+def _put(name: Literal["stdout", "stderr"], text: str) -> None:
+    stream: TextIO = getattr(sys, name)
+    if stream.closed:  # by code of a suite; what is said here is the run's answer all the same
+        stream = _opened_again(name)
     try:
         stream.write(text if text.endswith("\n") else text + "\n")
         stream.flush()
@@ -117,3 +125,12 @@ def _put(stream: TextIO, text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             complain(f"cannot print: {error.strerror or error}")
+
+
+def _opened_again(name: Literal["stdout", "stderr"]) -> TextIO:
+    """A standard stream, on the number that it always has; closed as well, it takes everything."""
+    hold_streams()
+    number = 1 if name == "stdout" else _LAST_STREAM
+    stream = open(number, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115  # as long as the process
+    setattr(sys, name, stream)
+    return stream

@@ -167,7 +167,7 @@ def run(
     if formats and output is not None:
         from tiered_eval.reports.files import writable_folder
 
-        writable_folder(output)  # now, not when the money is spent
+        output = writable_folder(output).absolute()  # now, not when the money is spent
     if margin is not None and gate_against is None:
         raise ConfigError("--margin is a drop from a base: name the base with --gate-against")
     config = _config_from(**chosen)
@@ -259,7 +259,7 @@ async def _measure(suite: Suite, config: RunConfig, *, began: float, quiet: bool
     from tiered_eval.runner.evaluator import new_run_id
 
     run_id = new_run_id()
-    folder = kept.run_folder(home_for(suite, chosen=config.home), run_id)
+    folder = kept.run_folder(home_for(suite, chosen=config.home).absolute(), run_id)
     config = replace(config, results_path=kept.results_path(folder), time_used_s=time.monotonic() - began)
     display = display_for(sys.stderr, quiet=quiet)
     with Interrupts() as interrupts:

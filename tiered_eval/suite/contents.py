@@ -160,12 +160,13 @@ def _document(path: Path) -> Contents:
 
 
 def _table(path: Path) -> Contents:
+    place = path.absolute()  # the working folder may be another one when it is read again
     return Contents(
         file=str(path),
         path=path,
         folder=path.parent,
         default_name=_name_of(path),
-        records=lambda: read_csv(path),
+        records=lambda: read_csv(place),
         header={},
         is_stream=True,
         is_csv=True,
@@ -174,14 +175,14 @@ def _table(path: Path) -> Contents:
 
 def _lines(path: Path) -> Contents:
     """JSON Lines, the first of which may be the header: ``{"suite": {...}}``."""
-    first = next(read_json_lines(path), None)
+    first, place = next(read_json_lines(path), None), path.absolute()
     header = first.raw["suite"] if first is not None and _is_header(first.raw) else None
     return Contents(
         file=str(path),
         path=path,
         folder=path.parent,
         default_name=_name_of(path),
-        records=lambda: islice(read_json_lines(path), 0 if header is None else 1, None),
+        records=lambda: islice(read_json_lines(place), 0 if header is None else 1, None),
         header=header or {},
         header_line=None if first is None or header is None else first.line,
         repeats=() if first is None or header is None else first.repeats,
