@@ -8,7 +8,7 @@ Route: ``load_suite`` -> :class:`Contents` -> records -> ``CaseReader`` -> lint 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +180,8 @@ class _Reading:
         responses: ResponseFile | None,
     ) -> None:
         self.contents = contents
-        self.stamp = _stamp(contents, responses)
+        self.places = _places(contents, responses)
+        self.stamp = _stamp(self.places)
         self.responses = responses
         common = compared_entries(contents.header)
         self.reader = CaseReader(expectations, responses=responses, common=common)
@@ -229,7 +230,7 @@ class _StreamedCases:
         problems.raise_if_any()
 
     def _check_unchanged(self) -> None:
-        if _stamp(self._reading.contents, self._reading.responses) == self._reading.stamp:
+        if _stamp(self._reading.places) == self._reading.stamp:
             return
         problems = Problems()
         problems.add(
@@ -247,15 +248,18 @@ def _digests(catalogue: OwnCatalogue, hooks: HookReader) -> Mapping[str, str]:
     return {**catalogue.digests, **{hook.name: hook.digest for hook in hooks.found}}
 
 
-def _stamp(contents: Contents, responses: ResponseFile | None) -> object:
-    """What tells whether a streamed file was changed since; None for what is held."""
+def _places(contents: Contents, responses: ResponseFile | None) -> Sequence[Path]:
+    """The files that are read again, wherever the working folder is by then; none for what is held."""
     if contents.path is None or not contents.is_stream:
-        return None
-    paths = [contents.path]
-    if responses is not None and responses.path is not None:
-        paths.append(responses.path)
+        return ()
+    more = () if responses is None or responses.path is None else (responses.path,)
+    return [path.absolute() for path in (contents.path, *more)]
+
+
+def _stamp(places: Sequence[Path]) -> object:
+    """What tells whether streamed files were changed since."""
     try:
-        found = [path.stat() for path in paths]
+        found = [path.stat() for path in places]
     except OSError:
         return ()
     return [(status.st_ino, status.st_size, status.st_mtime_ns) for status in found]
