@@ -23,7 +23,7 @@ from tiered_eval.cli.app import run_app
 from tiered_eval.errors import ProviderUnavailable, SuiteError
 from tiered_eval.ledger import Ledger
 from tiered_eval.records import Case, JudgeStage, Report, Verdict
-from tiered_eval.runner import Evaluator
+from tiered_eval.runner import Evaluator, jobs
 from tiered_eval.suite import load_suite
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.loopback import loopback_process
@@ -100,6 +100,20 @@ async def test_a_share_of_early_verdicts_is_judged_as_well(certificate: Certific
         assert verdict.q is not None
         assert verdict.trail[0].scorer == "certificate"
         assert verdict.trail[0].state == verdict.state
+
+
+async def test_the_least_number_is_that_of_a_run(
+    certificate: Certificate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A suite that is read in rounds takes no five spare audits in each of them."""
+    monkeypatch.setattr(jobs, "OPEN_CASES", 60)
+
+    report, _ = await run_with(
+        certificate, shipments(200), tmp_path, max_cost_usd=Decimal(1), calls=190, audit_rate=0.0
+    )
+
+    assert report.certificate is not None
+    assert report.certificate.audited == 5
 
 
 @pytest.mark.parametrize(("rate", "low", "high"), [(0.0, 5, 5), (0.5, 30, 60), (1.0, 80, 100)])

@@ -170,8 +170,9 @@ class Audits:
 
     @property
     def missing(self) -> int:
-        """Audits that are missing to the least number."""
-        return self._draw.missing
+        """Audits that are missing to the least number: of a run, however many streams it reads its cases in."""
+        taken_in = self._slots - self._draw.drawn
+        return max(0, self._draw.missing - taken_in)
 
     def find_turn(self, early: Verdict, expectation: Expectation, subject: Subject) -> Audit | None:
         """The audit of a certified verdict, if it is drawn for one or spare."""
