@@ -48,6 +48,37 @@ def test_a_case_is_rolled_up_with_bounds(states, partial, low, high, passed, why
     ), why
 
 
+@pytest.mark.parametrize(
+    ("states", "pass_at", "passed", "why"),
+    [
+        (["pass", "fail"], 0.5, True, "half is enough"),
+        (["pass", "fail"], 0.6, False, "half is not enough"),
+        (["pass", "fail"], None, False, "all of it by default"),
+        (["pass", "fail"], 1.0, False, "and where that is said"),
+        (["pass", "pass", "fail"], 2 / 3, True, "just as much, whatever floats make of it"),
+        (["pass", "error"], 0.5, True, "an error cannot change it any more"),
+        (["fail", "error"], 0.5, None, "an error may"),
+        (["fail", "fail", "not-judged"], 0.5, False, "nor what is left over"),
+        (["fail", "manual"], 0.6, False, "nor people"),
+        (["not-judged"], 0.1, None, "nothing is known"),
+    ],
+)
+def test_a_case_passes_with_the_share_that_it_asks_for(
+    states: list[State], pass_at: float | None, passed: bool | None, why: str
+):
+    """From `pass_at` on; while what is undecided can still change that, it is open."""
+    result = case_result(0, "c", tuple(map(verdict, states)), pass_at=pass_at)
+
+    assert result.passed is passed, why
+
+
+def test_the_share_of_a_case_is_weighted():
+    """An expectation of weight 3 reaches 0.75 alone."""
+    verdicts = (verdict("pass", 3.0), verdict("fail", 1.0))
+
+    assert [case_result(0, "c", verdicts, pass_at=at).passed for at in (0.75, 0.76)] == [True, False]
+
+
 def test_weights_count():
     """An expectation of weight 3 moves its case three times as far."""
     result = case_result(0, "c", (verdict("pass", 3.0), verdict("fail", 1.0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -288,3 +289,20 @@ async def test_a_ledger_that_cannot_be_trusted_ends_the_run_before_it_begins(
 
     with pytest.raises(LedgerError):
         await evaluate([order_case(1000)], config(tmp_path, judges=("openai:gpt-6-luna",), mode=mode))
+
+
+async def test_a_case_that_passes_with_a_share_meets_the_gate(tmp_path: Path):
+    """Half of the weight is enough for the case and so for `passed`; what failed stays failed, also in what is kept."""
+    half = replace(
+        make_case(
+            "PO-1", make_expectation("must-contain", "PO-1"), make_expectation("must-contain", "PO-2", id="b")
+        ),
+        pass_at=0.5,
+    )
+
+    kept = await evaluate([half], config(tmp_path, results_path=tmp_path / "results.jsonl"))
+    strict = await evaluate([replace(half, pass_at=None)], config(tmp_path))
+
+    assert (kept.exit_code, kept.passed.estimate, kept.counts.failed) == (0, 1.0, 1)
+    assert [(result.passed, result.pass_at) for result in kept.results] == [(True, 0.5)]
+    assert (strict.exit_code, strict.passed.estimate) == (1, 0.0)

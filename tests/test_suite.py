@@ -17,6 +17,7 @@ from tiered_eval.errors import SuiteError
 from tiered_eval.records import Case, Expectation, Suite
 from tiered_eval.suite import load_suite
 from tiered_eval.suite.seen import SeenIds
+from tiered_eval.suite.single import read_cases
 
 CASE = {"id": "q1", "response": "The fee is due in 45 days.", "expect": [{"must-contain": "fee"}]}
 
@@ -945,3 +946,28 @@ def test_a_hundred_thousand_ids_need_two_megabytes():
 
     assert len(seen) == 100_000
     assert seen.slots * 8 <= 2.2e6
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("suite.yaml", "cases:\n  - {id: a, response: x, pass_at: 0.75, expect: [{must-contain: x}]}\n"),
+        ("suite.jsonl", '{"id": "a", "response": "x", "pass_at": 0.75, "expect": [{"must-contain": "x"}]}\n'),
+        ("suite.csv", "id,response,pass_at,must-contain\na,x,0.75,x\n"),
+    ],
+)
+def test_a_case_may_pass_with_a_share(tmp_path: Path, name: str, text: str):
+    """In every format, and for cases that were made in Python."""
+    case = only_case(load(tmp_path, text, name))
+    [again] = read_cases([case], reader=None)
+
+    assert (case.pass_at, again.pass_at) == (0.75, 0.75)
+
+
+@pytest.mark.parametrize("share", ["0", "1.2", "-1", "half", ".nan", "null"])
+def test_a_share_that_is_none_is_refused(tmp_path: Path, share: str):
+    """At 0 the case would pass whatever the response says."""
+    text = f"cases:\n  - {{id: a, response: x, pass_at: {share}, expect: [{{must-contain: x}}]}}\n"
+
+    with pytest.raises(SuiteError, match="pass_at"):
+        load(tmp_path, text)

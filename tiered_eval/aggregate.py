@@ -18,6 +18,8 @@ from tiered_eval.stats import RunningMean, share_interval
 __all__ = ["Tally", "TierCounts", "case_result"]
 
 make_result = maker(CaseResult)
+_CLOSE = 1e-9
+"""Two thirds of three equal weights reach a limit of 2/3, whatever the last bits of the float."""
 
 
 def case_result(
@@ -27,10 +29,13 @@ def case_result(
     tags: tuple[str, ...] = (),
     response_digest: str | None = None,
     asked_digest: str | None = None,
+    pass_at: float | None = None,
 ) -> CaseResult:
     """Roll the verdicts of one case up, by weight."""
     passed, decided, total, failed = _weights(verdicts)
-    complete = decided == total
+    has_passed = False if failed else (True if decided == total else None)
+    if pass_at is not None and total:
+        has_passed = _reaches(passed / total, (passed + total - decided) / total, pass_at)
     return make_result(
         index=index,
         case_id=case_id,
@@ -38,11 +43,19 @@ def case_result(
         partial=passed / decided if decided else None,
         partial_low=passed / total if total else 0.0,
         partial_high=(passed + total - decided) / total if total else 1.0,
-        passed=False if failed else (True if complete else None),
+        passed=has_passed,
         tags=tags,
         response_digest=response_digest,
         asked_digest=asked_digest,
+        pass_at=pass_at,
     )
+
+
+def _reaches(low: float, high: float, pass_at: float) -> bool | None:
+    """Is a share that lies between two bounds enough? None where that depends on what is undecided."""
+    if low >= pass_at - _CLOSE:
+        return True
+    return None if high >= pass_at - _CLOSE else False
 
 
 def _weights(verdicts: Iterable[Verdict]) -> tuple[float, float, float, bool]:

@@ -123,6 +123,8 @@ class Case:
     tags: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=_nothing)
     where: Where | None = None
+    pass_at: float | None = None
+    """The weighted share of its expectations with which the case passes, above 0 and up to 1; None: all of them must."""
 
     @property
     def response_digest(self) -> str:

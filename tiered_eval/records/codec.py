@@ -158,6 +158,8 @@ def case_result_to_json(result: CaseResult) -> Json:
         data["response_digest"] = result.response_digest
     if result.asked_digest is not None:
         data["asked_digest"] = result.asked_digest
+    if result.pass_at is not None:
+        data["pass_at"] = result.pass_at
     return data
 
 
@@ -176,6 +178,7 @@ def case_result_from_json(data: Mapping[str, Any]) -> CaseResult:
         scorecard=_scorecard_from_json(data.get("scorecard")),
         response_digest=data.get("response_digest"),
         asked_digest=data.get("asked_digest"),
+        pass_at=data.get("pass_at"),
     )
 
 

@@ -27,7 +27,7 @@ class CaseResult:
     partial_high: float
     """The same, with everything undecided counted as passed."""
     passed: bool | None
-    """All passed; None while something is undecided and nothing failed."""
+    """All passed, or as much of it as ``pass_at`` asks for; None while what is undecided can still change that."""
     tags: tuple[str, ...] = ()
     scorecard: Scorecard | None = None
     """Where the suite asks for one."""
@@ -35,6 +35,8 @@ class CaseResult:
     """Says whether two runs looked at the same response; see ``Case.response_digest``."""
     asked_digest: str | None = None
     """Says whether two runs asked the same about it; see ``Case.asked_digest``. None where plain free checks settled all."""
+    pass_at: float | None = None
+    """See ``Case.pass_at``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,7 +107,13 @@ class BaseRun:
                 verdict = self._taken(match, verdict)
             verdicts.append(verdict)
         return case_result(
-            seen.index, seen.case_id, tuple(verdicts), seen.tags, seen.response_digest, seen.asked_digest
+            seen.index,
+            seen.case_id,
+            tuple(verdicts),
+            seen.tags,
+            seen.response_digest,
+            seen.asked_digest,
+            seen.pass_at,
         )
 
     def _taken(self, old: Verdict, new: Verdict) -> Verdict:

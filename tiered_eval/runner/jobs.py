@@ -67,7 +67,9 @@ class OpenCase:
         case = self.case
         may_be_taken_over = self.has_asked or any(verdict.certified for verdict in verdicts)
         asked = case.asked_digest if may_be_taken_over else None
-        return case_result(self.index, case.id, verdicts, case.tags, case.response_digest, asked)
+        return case_result(
+            self.index, case.id, verdicts, case.tags, case.response_digest, asked, case.pass_at
+        )
 
 
 @dataclass(slots=True, eq=False)

@@ -16,7 +16,7 @@ from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.heads import VALUE_ALIASES, VALUE_NAMES
 from tiered_eval.suite.hooks import NamedHooks
 from tiered_eval.suite.messages import Response, read_input, read_response
-from tiered_eval.suite.options import BadValue, parse_flag, parse_json, parse_text, parse_texts
+from tiered_eval.suite.options import BadValue, parse_flag, parse_json, parse_number, parse_text, parse_texts
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import Located, line_of
 from tiered_eval.text.contexts import CONTEXT_NAMES
@@ -38,7 +38,7 @@ ANSWER_NAMES = (
     "ideal",
     "ground_truth",
 )
-_OWN_NAMES = ("id", "fields", "tool_calls", "tags", "meta", "enabled", *HOOK_STAGES)
+_OWN_NAMES = ("id", "fields", "tool_calls", "tags", "meta", "enabled", "pass_at", *HOOK_STAGES)
 CASE_NAMES = (*_OWN_NAMES, *INPUT_NAMES, *CONTEXT_NAMES, *RESPONSE_NAMES, *EXPECT_NAMES, *ANSWER_NAMES)
 
 _KNOWN = frozenset(CASE_NAMES)
@@ -95,6 +95,7 @@ class CaseReader:
         meta = self._structured(raw, "meta", scope) if "meta" in raw else _NOTHING
         if not _CONTEXTS.isdisjoint(raw):
             meta = self._with_context(meta, raw, scope)
+        pass_at = self._pass_at(raw, scope) if "pass_at" in raw else None
         if problems.error_count != before or response is None:
             return None
         return Case(
@@ -106,6 +107,7 @@ class CaseReader:
             tags=tags,
             meta=meta,
             where=Where(file=scope.file, line=scope.line),
+            pass_at=pass_at,
         )
 
     def _id(self, raw: Mapping[str, Any], scope: Scope, number: int) -> str:
@@ -290,6 +292,20 @@ class CaseReader:
             scope.report_bad(fault, field="tags", line=line_of(raw, "tags", scope.line))
             return ()
 
+    def _pass_at(self, raw: Mapping[str, Any], scope: Scope) -> float | None:
+        try:
+            share = parse_number(raw["pass_at"])
+            if not 0 < share <= 1:
+                raise BadValue(
+                    "out-of-range",
+                    f"{share:g} is out of range",
+                    "give the share of the weight that is enough, above 0 and at most 1",
+                )
+        except BadValue as fault:
+            scope.report_bad(fault, field="pass_at", line=line_of(raw, "pass_at", scope.line))
+            return None
+        return share
+
     def _with_context(
         self, meta: Mapping[str, Any], raw: Mapping[str, Any], scope: Scope
     ) -> Mapping[str, Any]:
@@ -338,6 +354,8 @@ class CaseReader:
         }
         if case.tags:
             raw["tags"] = case.tags
+        if case.pass_at is not None:
+            raw["pass_at"] = case.pass_at
         checked = self.read(
             {name: value for name, value in raw.items() if value is not None}, scope, number=0
         )
