@@ -386,7 +386,36 @@ class TestPromptfooAssertions:
         ((case,),) = [loaded(suite, tmp_path)]
 
         assert [(one.weight, one.dimension) for one in case.expectations] == [(2.0, "Form"), (4.0, "Own")]
-        assert "assert-set passed from 0.5 on" in str(suite.notes[0])
+        assert case.pass_at == 0.5
+        assert "there it was the mean of their scores" in str(suite.notes[-1])
+
+    def test_a_set_among_others_has_no_limit_of_its_own(self, tmp_path: Path):
+        """Nothing here can be passed by a part of a case, and that is said with the place."""
+        part = {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "is-json"}, {"type": "is-sql"}]}
+        suite = imported(tmp_path, promptfoo(part, {"type": "is-refusal"}))
+
+        assert "pass_at" not in suite.suite["cases"][0]
+        assert "tests[0].assert[0].threshold: an assert-set passed from 0.5 on" in str(suite.notes[0])
+
+    @pytest.mark.parametrize(
+        ("threshold", "pass_at", "said"),
+        [
+            (0.5, 0.5, "weighted share"),
+            ("0.75", 0.75, "weighted share"),
+            (1, None, "weighted share"),
+            (0, None, "no share of the weights"),
+            (1.5, None, "no share of the weights"),
+            ("much", None, "no share of the weights"),
+        ],
+    )
+    def test_the_threshold_of_a_test_is_that_of_its_case(
+        self, tmp_path: Path, threshold: object, pass_at: float | None, said: str
+    ):
+        """What is no share is named: from 0 on everything passed there."""
+        suite = imported(tmp_path, promptfoo({"type": "is-json"}, {"type": "is-sql"}, threshold=threshold))
+
+        assert suite.suite["cases"][0].get("pass_at") == pass_at
+        assert [str(note) for note in suite.notes if said in str(note) and "tests[0].threshold" in str(note)]
 
 
 class TestPromptfooTests:
@@ -492,7 +521,58 @@ tests: [{description: T, vars: {a: [x, y], b: ['1', '2']}, assert: [{type: conta
         assert [str(note) for note in suite.left_out] == [
             "left out: tests.csv:2: the column __provider has nothing like it here"
         ]
-        assert any("gate on partial>=0.5" in str(note) for note in suite.notes)
+        assert (first.pass_at, second.pass_at) == (0.5, None)
+
+    def test_notes_name_what_stands_there(self, tmp_path: Path):
+        """Assertions are counted as the author wrote them, parts of the defaults are the defaults', equal notes are one."""
+        suite = imported(
+            tmp_path,
+            """
+prompts: ['A {{q}}', 'B {{q}}', 'C {{q}}']
+defaultTest:
+  options: {transform: 'output.trim()'}
+  threshold: 0.5
+  assert:
+    - {type: is-json}
+    - {type: moderation}
+tests:
+  - vars: {q: Hi}
+    assert:
+      - {type: is-sql}
+      - {type: javascript, value: 'true'}
+  - vars: {q: Ho}
+    options: {disableDefaultAsserts: true, transform: 'x'}
+    assert:
+      - {type: perplexity, threshold: 3}
+""",
+        )
+
+        left_out = [str(note).removeprefix("left out: ") for note in suite.left_out]
+        starts = [text.partition(": ")[0] for text in left_out]
+        assert starts == [
+            "defaultTest.options.transform",
+            "defaultTest.assert[1]",
+            "tests[0].assert[1]",
+            "tests[1].options.transform",
+            "tests[1].assert[0]",
+            "tests[1]",
+        ]
+        assert all(text.endswith("(in 3 cases)") for text in left_out)
+        assert [str(note) for note in suite.notes if "defaultTest.threshold" in str(note)]
+
+    def test_what_a_case_cannot_have_is_named_apart(self, tmp_path: Path):
+        """Two graders that need a context, in a test without one, are two notes with a place each."""
+        suite = imported(
+            tmp_path,
+            promptfoo(
+                {"type": "is-json"},
+                {"type": "context-faithfulness", "threshold": 0.9},
+                {"type": "context-relevance", "threshold": 0.9},
+            ),
+        )
+
+        places = [note.place for note in suite.left_out]
+        assert places == ["tests[0].assert[1]", "tests[0].assert[2]"]
 
     @pytest.mark.parametrize(
         ("text", "made"),

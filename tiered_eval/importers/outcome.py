@@ -98,6 +98,7 @@ class Collector:
     notes: list[Note] = field(default_factory=list)
     omitted: int = 0
     _ids: set[str] = field(default_factory=set)
+    _times: dict[Note, int] = field(default_factory=dict)
     _noted: set[tuple[str, str]] = field(default_factory=set)
     _reader: ExpectationReader = field(default_factory=lambda: ExpectationReader(CATALOGUE, allow_code=True))
     _cases: CaseReader = field(init=False)
@@ -135,13 +136,26 @@ class Collector:
         return []
 
     def add_case(
-        self, identity: str, expect: list[Any], place: str, *, response: Any = None, **fields: Any
+        self,
+        identity: str,
+        expect: list[Any],
+        place: str,
+        *,
+        places: Sequence[str] = (),
+        response: Any = None,
+        **fields: Any,
     ) -> None:
-        """Add a case; one without expectations is kept, switched off, so that its place is not lost."""
+        """Add a case; one without expectations is kept, switched off, so that its place is not lost.
+
+        ``places`` says where each of ``expect`` stood.
+        """
         given = {name: value for name, value in fields.items() if value not in (None, {}, [])}
         if response is not None:
             given["response"] = response
-        case = self._loadable({"id": self._unique(identity), **given, "expect": expect}, place)
+        given = {"id": self._unique(identity), **given, "expect": expect}
+        case = self._loadable(
+            given, place, list(places) or [f"{place}.expect[{n}]" for n in range(len(expect))]
+        )
         if not case["expect"]:
             del case["expect"]
             case = {"id": case["id"], "enabled": False, **case}
@@ -150,17 +164,19 @@ class Collector:
             )
         self.cases.append(case)
 
-    def _loadable(self, case: dict[str, Any], place: str) -> dict[str, Any]:
+    def _loadable(self, case: dict[str, Any], place: str, places: list[str]) -> dict[str, Any]:
         """The case without the parts that the loader would refuse, each of which is noted."""
         while case["expect"]:
             fault = self._fault_in(case)
             if fault is None:
                 break
             name, index, text = fault
-            self.leave_out(f"{place}.{name}" if index is None else f"{place}.{name}[{index}]", text)
             if name == "expect" and index is not None and index < len(case["expect"]):
+                self.leave_out(places.pop(index), text)
                 del case["expect"][index]
-            elif name not in ("expect", "id") and name in case:
+                continue
+            self.leave_out(f"{place}.{name}" if index is None else f"{place}.{name}[{index}]", text)
+            if name not in ("expect", "id") and name in case:
                 del case[name]
             else:
                 case["expect"] = []  # what is wrong is wrong with all of it together
@@ -190,12 +206,15 @@ class Collector:
         return ImportedSuite(
             source=source,
             suite={"name": name, **head, "cases": self.cases},
-            notes=tuple(self.notes),
+            notes=tuple(_counted(note, self._times[note]) for note in self.notes),
             omitted_notes=self.omitted,
         )
 
     def _note(self, note: Note) -> None:
-        if len(self.notes) < NOTES_KEPT:
+        if note in self._times:  # the same of another prompt, or of another value of its variables
+            self._times[note] += 1
+        elif len(self.notes) < NOTES_KEPT:
+            self._times[note] = 1
             self.notes.append(note)
         else:
             self.omitted += 1
@@ -221,6 +240,10 @@ class Collector:
             unique = f"{shown} ({number})"
         self._ids.add(unique)
         return unique
+
+
+def _counted(note: Note, times: int) -> Note:
+    return note if times == 1 else replace(note, text=f"{note.text} (in {times:,} cases)")
 
 
 def _cut(place: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from tiered_eval.importers.files import Folder, parse_json
 from tiered_eval.importers.outcome import Collector, ImportedSuite, Unsupported
@@ -40,6 +40,9 @@ _READ = frozenset({"description", "prompts", "providers", "targets", "tests", "d
 _ASSERTION_READ = frozenset({"type", "value", "threshold", "weight", "metric", "assert", "provider"})
 _CHANGES_OUTPUT = ("transform", "postprocess")
 _PROMPT_OF_JUDGE = ("rubricPrompt", "config")
+_SHARE_OF_PASSES = "the limit is `pass_at` of the case: the weighted share of expectations that pass; there it was the mean of their scores"
+_Made: TypeAlias = tuple[str, Any]
+"""The place of an assertion, and the entry that it became."""
 
 
 def is_promptfoo(value: object) -> bool:
@@ -73,6 +76,8 @@ class _Reader:
         self.folder = folder
         self.config = config
         self.number = 0
+        self._is_alone = False
+        """Is the assert-set that is read all of its test, so that its threshold is the case's?"""
 
     def read_config(self) -> None:
         for name in self.config.keys() - _READ:
@@ -193,39 +198,62 @@ class _Reader:
         meta: dict[str, Any],
         suffix: str,
     ) -> None:
-        place = f"{test.place}{suffix}"
-        for name, why in test.unread():
-            self.out.leave_out(f"{test.place}.{name}", why)
-        expect = []
+        for where, why in test.unread():
+            self.out.leave_out(where, why)
+        self._is_alone = test.raw.get("threshold") is None and self._only_set(test) is not None
+        found: list[_Made] = []
         for index, raw in enumerate(test.assertions):
-            expect += self._assertion(raw, f"{place}.assert[{index}]", variables, 1.0, None)
+            found += self._assertion(raw, test.place_of_assertion(index), variables, 1.0, None)
+        expect = [made for _, made in found]
         try:
             expect = [with_relations(made, test.relations) for made in expect]
         except ValueError:
-            self.out.leave_out(f"{test.place}.options.factuality", "a score that is no number")
-        threshold = text_of(test.raw.get("threshold"))
-        if threshold is not None:
-            self.out.change(
-                f"{test.place}.threshold",
-                "a test passed from its threshold on; here a case passes when all of it does, and `partial` "
-                f"is the weighted share: gate on partial>={threshold} or the like",
-            )
+            self.out.leave_out(test.place_of("options", "factuality"), "a score that is no number")
         kept = {"vars": dict(variables)} if variables else {}
         if input is None:
             input = text_of(variables.get("query"))  # what graders take for the question
         self.out.add_case(
             f"{test.name or f'test-{self.number}'}{suffix}",
             expect,
-            place,
+            test.place,
+            places=[where for where, _ in found],
             response=response,
             input=input,
+            pass_at=self._pass_at(test),
             context=_context(variables, expect),
             meta={**meta, **kept, **test.metadata},
         )
 
+    def _pass_at(self, test: Test) -> float | None:
+        """The share with which a test passed; None where all of it had to, or nothing of the kind can be said."""
+        place, given = test.place_of("threshold"), text_of(test.raw.get("threshold"))
+        if given is None and (alone := self._only_set(test)) is not None:
+            place, given = f"{test.place_of_assertion(0)}.threshold", text_of(alone.get("threshold"))
+        if given is None:
+            return None
+        try:
+            share = float(given)
+        except ValueError:
+            share = math.nan
+        if not 0 < share <= 1:
+            self.out.leave_out(place, f"a threshold of {given} is no share of the weights")
+            return None
+        self.out.change(place, _SHARE_OF_PASSES)
+        return share if share < 1 else None
+
+    def _only_set(self, test: Test) -> Mapping[str, Any] | None:
+        """The assert-set that is all of a test, so that its threshold is the test's."""
+        if len(test.assertions) != 1:
+            return None
+        try:
+            raw = self._resolved(test.assertions[0])
+        except Unsupported:
+            return None
+        return raw if text_of(raw.get("type")) == "assert-set" else None
+
     def _assertion(
         self, raw: Any, place: str, variables: Mapping[str, Any], scale: float, metric: str | None
-    ) -> list[Any]:
+    ) -> list[_Made]:
         """The expectations that one assertion, or a set of them, becomes."""
         try:
             raw = self._resolved(raw)
@@ -237,7 +265,8 @@ class _Reader:
             metric = metric if named is None else filled(named, variables)
             if kind == "assert-set":
                 return self._set(raw, place, variables, weight, metric)
-            return self.out.accept(place, self._proposals(kind, raw, place, variables, weight, metric))
+            accepted = self.out.accept(place, self._proposals(kind, raw, place, variables, weight, metric))
+            return [(place, made) for made in accepted]
         except Unsupported as fault:
             kind = text_of(raw.get("type")) if isinstance(raw, Mapping) else None
             self.out.leave_out(place, f"{kind}: {fault}" if kind else str(fault))
@@ -289,7 +318,7 @@ class _Reader:
         variables: Mapping[str, Any],
         weight: float,
         metric: str | None,
-    ) -> list[Any]:
+    ) -> list[_Made]:
         """The assertions of a set, which share its weight."""
         inside = raw.get("assert")
         if not isinstance(inside, list) or not inside:
@@ -298,7 +327,8 @@ class _Reader:
             float(text_of(one.get("weight", 1)) or 1) if isinstance(one, Mapping) else 1.0 for one in inside
         ]
         total = sum(weights)
-        if (threshold := text_of(raw.get("threshold"))) is not None and float(threshold) < 1:
+        threshold = text_of(raw.get("threshold"))
+        if threshold is not None and float(threshold) < 1 and not self._is_alone:
             self.out.change(
                 f"{place}.threshold",
                 f"an assert-set passed from {threshold} on; its assertions count one by one here, with its weight",

@@ -37,6 +37,10 @@ class Test:
 
     place: str
     raw: Mapping[str, Any]
+    defaults: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """What was merged into it, outermost first, with the place where each stands."""
+    own: Mapping[str, Any] | None = None
+    """The test as it was written; None where nothing was merged into it."""
 
     __test__ = False  # pytest: not a test of ours
 
@@ -49,6 +53,31 @@ class Test:
     def assertions(self) -> list[Any]:
         found = self.raw.get("assert")
         return found if isinstance(found, list) else []
+
+    def place_of_assertion(self, index: int) -> str:
+        """Where an assertion was written, counted as it is there."""
+        if not self._drops_defaults:
+            for place, part in self.defaults:
+                listed = part.get("assert")
+                count = len(listed) if isinstance(listed, list) else 0
+                if index < count:
+                    return f"{place}.assert[{index}]"
+                index -= count
+        return f"{self.place}.assert[{index}]"
+
+    def place_of(self, name: str, option: str | None = None) -> str:
+        """Where a part of it was written, or one of its options: in the test itself, else in its innermost default."""
+        shown = name if option is None else f"{name}.{option}"
+        own = self.raw if self.own is None else self.own
+        for place, part in ((self.place, own), *reversed(self.defaults)):
+            options = part.get(name)
+            if name in part and (option is None or (isinstance(options, Mapping) and option in options)):
+                return f"{place}.{shown}"
+        return f"{self.place}.{shown}"
+
+    @property
+    def _drops_defaults(self) -> bool:
+        return self.own is not None and _drops_defaults(self.own)
 
     @property
     def name(self) -> str | None:
@@ -69,9 +98,9 @@ class Test:
         return found if isinstance(found, Mapping) else {}
 
     def unread(self) -> Iterator[tuple[str, str]]:
-        """What of it means something to promptfoo and nothing here."""
+        """The places of what means something to promptfoo and nothing here, with why."""
         for name in self.raw.keys() - _READ:
-            yield str(name), "it has nothing like it here"
+            yield self.place_of(str(name)), "it has nothing like it here"
         options = self.raw.get("options")
         for name in options.keys() - _OPTIONS_READ if isinstance(options, Mapping) else ():
             why = (
@@ -79,7 +108,7 @@ class Test:
                 if name in ("transform", "postprocess")
                 else "it has nothing like it here"
             )
-            yield f"options.{name}", why
+            yield self.place_of("options", str(name)), why
 
 
 def tests_of(config: Mapping[str, Any], folder: Folder, out: Collector) -> Iterator[Test]:
@@ -92,8 +121,9 @@ def tests_of(config: Mapping[str, Any], folder: Folder, out: Collector) -> Itera
             out.leave_out("defaultTest", str(fault))
             default = None
     base: Mapping[str, Any] = default if isinstance(default, Mapping) else {}
+    defaults = (("defaultTest", base),)
     for place, raw in _listed(config.get("tests"), "tests", folder, out):
-        yield Test(place, _with_defaults(base, raw))
+        yield Test(place, _with_defaults(base, raw), defaults, raw)
     scenarios = config.get("scenarios")
     for index, scenario in enumerate(scenarios if isinstance(scenarios, list) else []):
         place = f"scenarios[{index}]"
@@ -102,9 +132,11 @@ def tests_of(config: Mapping[str, Any], folder: Folder, out: Collector) -> Itera
             continue
         sets = scenario.get("config")
         for number, given in enumerate(sets if isinstance(sets, list) else [{}]):
-            shared = merged(base, given) if isinstance(given, Mapping) else base
+            given = given if isinstance(given, Mapping) else {}
+            parts = (*defaults, (f"{place}.config[{number}]", given))
             for where, raw in _listed(scenario.get("tests"), f"{place}.tests", folder, out):
-                yield Test(f"{where} with config[{number}]", _with_defaults(shared, raw))
+                own_place = f"{where} with config[{number}]"
+                yield Test(own_place, _with_defaults(merged(base, given), raw), parts, raw)
 
 
 def _listed(
@@ -135,10 +167,14 @@ def _listed(
 
 
 def _with_defaults(base: Mapping[str, Any], raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    options = raw.get("options")
-    if isinstance(options, Mapping) and text_of(options.get("disableDefaultAsserts")) == "true":
+    if _drops_defaults(raw):
         base = {name: value for name, value in base.items() if name != "assert"}
     return merged(base, raw)
+
+
+def _drops_defaults(raw: Mapping[str, Any]) -> bool:
+    options = raw.get("options")
+    return isinstance(options, Mapping) and text_of(options.get("disableDefaultAsserts")) == "true"
 
 
 def merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
