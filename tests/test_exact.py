@@ -193,7 +193,7 @@ def test_a_response_of_near_misses_costs_little():
 
 def test_a_lone_surrogate_is_no_trouble():
     """Text that cannot be encoded can be searched all the same."""
-    assert check("PO-4471", "\ud800 can PO-4471 be").state == "pass"
+    assert check("PO-4471", "\ud800 PO-4471 is open").state == "pass"
 
 
 WORDS = st.text(alphabet="abcxyzé ,;\n", max_size=60)
@@ -206,7 +206,7 @@ def test_a_planted_identifier_is_found_where_it_stands(before: str, identifier: 
 
     outcome = check(identifier, response)
 
-    assert outcome.state == "pass"
+    assert outcome.state in ("pass", "unsure"), "words at random may be no plain statement"
     assert outcome.evidence is not None
     assert response[outcome.evidence.start : outcome.evidence.end] == identifier
 

@@ -74,7 +74,7 @@ UNREAL = r"""
   | demand(?:s|ed|ing)? | propos(?:e[ds]?|ing|al) | request(?:ed|ing) | seek(?:s|ing)? | sought | tr(?:y|ies|ied|ying)\s+to | attempt\w* | intend\w* | consider(?:s|ed|ing)
   | threaten\w* | promis\w+ | pledg\w+ | on\s+the\s+table | in\s+favou?r\s+of | fe(?:el|els|lt)\s+like | back\s+then | at\s+the\s+time | in\s+those\s+days | used\s+to
   | another\s+(?:customer|person|account|user|order|firm|company|case|patient|client|country|city|flat|room)\b
-  | no\s+\w+\s+but | elsewhere | next\s+(?:door|to) | someone\s+else | somebody\s+else | anybody | nobody | nowhere | hardly | runner-up | opponents? | rivals? | competitors? | namesake
+  | leave\s+out | left\s+out | no\s+\w+\s+but | elsewhere | next\s+(?:door|to) | someone\s+else | somebody\s+else | anybody | nobody | nowhere | hardly | runner-up | opponents? | rivals? | competitors? | namesake
   | pen\s+name | pseudonym | alias | stand-in | stood\s+in | substitut\w+ | lookalike | imitat\w+ | suburbs? | outskirts | sequel | prequel | prize | cup | award\s+named
   | same\s+(?:form|shape|format|pattern)\s+as | rename | remove | delete | ignore | forget | beware | other\s+side | good\s+luck | at\s+(?:worst|best) | net\s+of
   | as\s+(?:cold|hot|warm|good|bad|old|young|long|short|small|large)\s+as | under\s+the\s+(?:bill|draft|proposal|motion) | too\s+\w+\s+(?:for|to)
@@ -97,6 +97,7 @@ TAKEN_BACK = r"""
   | below\s+zero | (?:was|were|has\s+been|is|are)\s+(?:taken\s+down|gone|removed|broken|disputed|debated|wrong)
   | (?:was|were|is|are|has\s+been|got|been)\s+(?:dropped|scrapped|removed|renamed|withdrawn|abolished|lost|stolen|cancell?ed|rejected|declined|refused|missed
       | gone|struck\s+down|overturned|taken\s+by|replaced|superseded|disqualified|thwarted) | (?:would|could|might|should) | is\s+what | declined | failed | withdrew | lost
+  | in\s+error
   | back\s+then | at\s+the\s+time | in\s+(?:his|her|their|my)\s+dreams? | wrongly | falsely | before\s+the
   | (?:critics|they|some|many|analysts|experts|people|opponents)\s+(?:say|claim|think|believe|argue|insist|hope)
   | disagree\w* | otherwise | never\s+came | in\s+vain | by\s+(?:accident|mistake|error) | has\s+been\s+suggested | i\s+(?:think|guess|believe|suppose) | if\s+memory | as\s+far\s+as | they\s+say

@@ -52,7 +52,7 @@ _NARROWED = re.compile(
 )
 """Right behind a word that is said of something: "free for members"."""
 _COPULA = re.compile(
-    r"\b(?:is|are|was|were|be|been|comes?|remains?|stays?)\s+(?:(?:\w+ly|also|always|now|still|both)\s+)*$"
+    r"\b(?:is|are|was|were|be|been|comes?|remains?|stays?|becomes?|became|turns?)\s+(?:(?:\w+ly|also|always|now|still|both)\s+)*$"
 )
 
 
@@ -119,7 +119,11 @@ def doubt_of_frame(
         return "only as far as the words behind it say"
     if FRAME in signs_in(text) and (doubt := _doubt_before(before, own) or _doubt_behind(after, found)):
         return doubt
-    if found not in ("bound", "statement") and is_english(before + after) and not _is_plain(before, found):
+    if (
+        found not in ("bound", "statement")
+        and is_english(before + after)
+        and not _is_plain(before, after, found)
+    ):
         return "not where a plain statement has it"
     return None
 
@@ -133,13 +137,24 @@ _CONDITION_BEHIND = re.compile(
     r"\b(?:if|when|whenever|provided|as\s+long\s+as|subject\s+to|in\s+case|on\s+condition)$"
 )
 _AND_ANOTHER = re.compile(r"\b(?:and|or|else|otherwise)\b[^.;!?]*\d")
+_ITEM = re.compile(r"\s*(?:[-*•+]|\d+[.):])\s")
+"""An item of a list is no sentence: its heading, and the marks of its line, have been looked at."""
+_SUBORDINATE = re.compile(r"\b(?:before|after|when|whenever|while|until|till|once|where|wherever)\b[^,;:]*$")
 _IN_MAY = re.compile(r"(?<=\w\s)May\b|\bMay(?=\s\d)")
 """The month, which may be taken for the "may" of a guess once its capital is gone."""
 
 
-def _is_plain(before: str, found: Found) -> bool:
+def _is_plain(before: str, after: str, found: Found) -> bool:
+    if found in ("word", "act") and _SUBORDINATE.search(before):
+        return False
+    if _ITEM.match(before) and found != "act":
+        return True
     return is_plain_place(
-        before, is_act=found == "act", is_labelled=found in ("name", "identifier", "number")
+        before,
+        after,
+        is_act=found == "act",
+        is_labelled=found in ("name", "identifier", "number"),
+        is_subject=found in ("name", "identifier"),
     )
 
 

@@ -26,7 +26,7 @@ _PREPOSITIONS = frozenset(
 )
 _ADVERBS = frozenset(
     "also now then still just already only even first always currently here there today not about too again together right well soon once"
-    " exactly directly up out off down back over on net gross in very quite so too such".split()
+    " exactly directly up out off down back over on in".split()
 )
 _PRONOUNS = frozenset("it them him her us you me one himself herself itself themselves".split())
 _OTHER_PREPOSITIONS = frozenset(
@@ -37,27 +37,39 @@ _OTHER_PREPOSITIONS = frozenset(
 _JOINS = frozenset("and or but so that which who because since".split())
 _LINKS = frozenset("is are was were be been am has have had 's".split())
 _HELD_BACK = frozenset("to could might would may should ought being".split())
-_OBJECT = 6
+_NOUN_PHRASE = 4
+_OBJECT = 8
 """Words before a preposition among which its verb is looked for: "makes sugar by", "rose from 45 to"."""
 _HELD = re.compile(r"\b(?:would|could|might|may)\b[^,;:]*$")
+_LABELS = frozenset(
+    """agent order ticket invoice file case version number code id release booking account contract customer reference ref no nr item part model
+    article section clause page paragraph document policy claim serial key token job batch lot flight room gate row line issue bug patch
+    build branch tag commit function method class variable field column table option flag command package module library python node java
+    director author manager chair president minister engineer artist painter writer professor doctor captain coach player winner
+    dr mr mrs ms sir city town village river mount lake port protocol http http/2 rfc iso din error status level step total rate figure
+    price fee rent cost amount sum dose term period deadline""".split()
+)
+"""Nouns that a value right behind them names or numbers."""
+_SUBJECTS = frozenset("i we you he she it they".split())
+_DEGREES = frozenset("net gross very quite so too exactly roughly mostly highly".split())
 _NUMBERS = frozenset("one two three four five six seven eight nine ten".split())
 _FACTS = """
     is are was were be been am has have had do does did
-    accept achieve acquire add address adopt agree amount announce answer appear appoint apply approve arrive assign attach attend award
+    accept accord achieve acquire add address adopt agree amount announce answer appear appoint apply approve arrive ask assign attach attend award
     audit assemble analyse analyze back bake balance ban base bear become begin book born borrow bring build buy call carry cause celebrate change charge choose close collect
     check chair clean clear climb code combine command compare compile compete come complete compose conclude confirm connect consist contact contain continue contribute cook cost count cover create credit
-    damage date debut decide declare decline decrease dedicate deduct define detect determine disclose discuss dispatch distribute download deliver depend derive describe design develop die direct discover display divide donate drive drop due
+    damage date debut decide declare decline decrease dedicate deploy deduct define detect determine disclose discuss dispatch distribute download deliver depend derive describe design develop die direct discover display divide donate drive drop due
     earn edit elect emit employ enable enclose end enter equal establish exist expire export extend
-    examine exceed execute expand explain face fall feature feed file fill find finish fit fly follow form found freeze fund
+    examine exceed execute expand explain face fall feature feed file fill find finish fit fix flow fly follow form found freeze fund
     gain gather generate get give go graduate grant grow
     guide handle hang happen hear help hire hit hold host house
     identify import include increase indicate inform inherit install invent invest invite involve issue
-    inspect interview introduce investigate join keep kill know land last launch lead learn leave lend let license lie link list live locate look lose
-    load lower made maintain make manage manufacture mark marry match measure meet melt mention merge migrate move
+    inspect interview introduce investigate join keep kill know land last launch lead learn leave lend license lie link list live locate look lose
+    load lower made maintain make manage manufacture mark marry match measure meet melt mention merge migrate mix move
     name need note number obtain occur offer open operate order organise organize originate own
     oversee pack paint park pass pay perform place plan plant play post pour prepare present preserve press print process produce propose
     process prove provide publish purchase quote
-    raise range rank reach read receive recommend replace supersede record reduce refer refund register release remain remove rent repair reply report
+    rain raise range rank reach read receive recommend replace supersede record reduce refer refund register release remain remove rent repair reply report
     reflect reject relate rely remember rename render renew represent request rescue research require reserve reset resolve respond rest result retire return reveal ride rise run
     review revise sail sample save scan search seat schedule score secure see select sell send separate serve set settle share ship show sign sit situate sold speak
     solve sponsor specialise specialize spend stand star start state stay step store stretch study submit suffer supply support surround
@@ -65,14 +77,14 @@ _FACTS = """
     value vary visit vote wait walk want watch wear weigh warn win work write yield
 """
 _PAST = """
-    became began bore born bought brought built caught chose came cost cut did drove drew drank ate fell fed felt fought found flew
+    founded leaves scored unpacked became began bore born bought brought built caught chose came cost cut did drove drew drank ate fell fed felt fought found flew
     forgot froze got gave went grew heard held hid hit hurt kept knew laid led left lent let lay lit lost made meant met paid put quit
     read rode rang rose ran said saw sold sent set shook shone shot showed sang sank sat slept slid spoke spent stood stole struck
     swam took taught told thought threw understood woke wore won wrote written taken given known shown drawn driven chosen grown held
 """
 _VERBS = frozenset(map(stem, _FACTS.split())) | frozenset(map(stem, _PAST.split()))
 _VERBS_OUT = frozenset(
-    "read reads calls called score scored thought want wants wanted looks looked felt feels sounds seems".split()
+    "read reads called thought want wants wanted looks looked felt feels sounds seems".split()
 )
 """They look like facts and are others' words, wishes or guesses as often."""
 _GOES_ON = re.compile(r"[ \t\u00a0]+([^\W\d_]+)")
@@ -82,13 +94,15 @@ _AMOUNT_GOES_ON = FUNCTION_WORDS | frozenset(
 _NOT_BEHIND = frozenset("into about over under before".split())
 
 
-def is_plain_place(before: str, *, is_act: bool, is_labelled: bool) -> bool:
-    """May what ends ``before`` be followed by a value that it asserts? ``before`` is the sentence up to the value, in small letters.
+def is_plain_place(before: str, after: str, *, is_act: bool, is_labelled: bool, is_subject: bool) -> bool:
+    """May a value between ``before`` and ``after`` be asserted there? They are the rest of its sentence, in small letters.
 
-    ``is_labelled`` is for values that a noun may name: "order PO-4471". ``is_act`` is for participles, behind a form of "be".
+    ``is_labelled`` is for values that a noun may name: "order PO-4471"; ``is_subject`` for those that open a clause as its
+    subject; ``is_act`` for participles, behind a form of "be".
     """
-    if _HELD.search(before):
+    if _HELD.search(before) or _is_undone(after):
         return False
+    before = _PIECE.sub("", before)
     clause = before[max((found.end() for found in _CLAUSE.finditer(before)), default=0) :]
     words = _WORD.findall(clause)
     if is_act:
@@ -96,38 +110,77 @@ def is_plain_place(before: str, *, is_act: bool, is_labelled: bool) -> bool:
             words.pop()
         return not words or (words[-1] in _LINKS and not {"will", "shall"} & set(words[-3:]))
     words = _without_article(words)
-    if words and words[-1] in _OTHER_PREPOSITIONS:
-        return False
-    if (
-        is_labelled
-        and len(words) > 1
-        and words[-1] not in _JOINS
-        and not _is_fact(words)
-        and words[-1] not in _PREPOSITIONS
-    ):
+    if is_labelled and words and words[-1] in _LABELS:
         words = _without_article(words[:-1])
+    if is_subject and not words and not clause.strip():
+        return _begins_fact(after)
     return _is_asserted(words)
+
+
+def _is_undone(after: str) -> bool:
+    """Does a passive behind the value tell what is no plain fact of it: "was floated", "was misfiled"?"""
+    if _DENIED.match(after):
+        return True
+    found = _PASSIVE.match(after)
+    return found is not None and stem(found[1]) not in _VERBS and found[1] not in _STATES
+
+
+_PIECE = re.compile(r"[^\s(\[\"'“‘*_`]*[\w/.@:]$")
+"""What a value is joined to: the "v" of "v1.4.2", the folders of a file."""
+_PASSIVE = re.compile(
+    r"[\s\w]{0,24}?\b(?:was|were|is|are|been|got|be)\s+(?:\w+ly\s+|also\s+|now\s+)?(\w{2,}(?:ed|wn))\b"
+)
+_DENIED = re.compile(r"\s(?:has|have|had|is|are|was|were)\s+(?:no|never|hardly|not)\b")
+_STATES = frozenset(
+    "attached enclosed expected required located based called named known red married retired shown".split()
+)
+
+
+def _begins_fact(after: str) -> bool:
+    """Is the word behind a value that opens its sentence a verb of fact, a small word, or nothing?"""
+    found = _GOES_ON.match(after)
+    if found is None or found[1].lower() in FUNCTION_WORDS:
+        return True
+    word = found[1].lower()
+    return (stem(word) in _VERBS and word not in _VERBS_OUT) or word.endswith("ly")
 
 
 def _is_asserted(words: list[str]) -> bool:
     """Do the words before a value, without its article, say how things are?"""
-    if not words or words[-1] in _JOINS:
+    while words and words[-1] in _DEGREES:
+        words = words[:-1]
+    if (
+        not words
+        or words[-1] in _JOINS
+        or (words == words[-1:] and words[0] in _SUBJECTS)
+        or words[-2:] == ["known", "as"]
+    ):
         return True
     if words[-1] in _OTHER_PREPOSITIONS:
         return False
     if words[-1] in _PREPOSITIONS:
-        head = words[:-1]
-        while head and (head[-1] in _PRONOUNS or head[-1] in _ADVERBS or head[-1].endswith("ly")):
-            head.pop()
-        if not head or any(_is_fact(head[:at]) for at in range(len(head), max(0, len(head) - _OBJECT), -1)):
-            return True
-        if len(head) == 1:
-            return head[0] not in _NUMBERS
-        is_named = any(word in _DETERMINERS or word.isdigit() for word in head[-4:-1])
-        return head[-1] not in _PREPOSITIONS and (is_named or head[0] in _PREPOSITIONS)
+        return _is_complement(words[-1], words[:-1])
     while len(words) > 1 and (words[-1] in _ADVERBS or words[-1].endswith("ly") or words[-1] in _PRONOUNS):
         words = words[:-1]
-    return _is_fact(words) or len(words) == 1
+    return _is_fact(words)
+
+
+def _is_complement(preposition: str, head: list[str]) -> bool:
+    """Does a phrase behind this preposition belong to a verb of fact, to a noun that it is "of", or open its clause?"""
+    while head and (head[-1] in _PRONOUNS or head[-1] in _ADVERBS or head[-1].endswith("ly")):
+        head = head[:-1]
+    if not head or _is_fact(head):
+        return True
+    reach = range(len(head) - 1, max(0, len(head) - _OBJECT), -1)
+    if any(head[at - 1] not in _LINKS and _is_fact(head[:at]) for at in reach):
+        return True
+    if len(head) == 1:
+        return head[0] not in _NUMBERS and (preposition == "of" or head[0].endswith("s"))
+    if head[0] in _PREPOSITIONS or head[0].isdigit() or head[-2].isdigit():
+        return True
+    if head[0] in _DETERMINERS and len(head) <= _NOUN_PHRASE and not head[-1].endswith("ed"):
+        return True
+    return preposition == "of" and (head[-2] in _DETERMINERS or head[-3:-2] == ["the"])
 
 
 def _is_fact(words: list[str]) -> bool:
@@ -144,10 +197,11 @@ def _is_fact(words: list[str]) -> bool:
 
 
 def _without_article(words: list[str]) -> list[str]:
-    """Without a determiner at the end, and the two adjectives behind it at most."""
-    for back in range(1, min(4, len(words) + 1)):
-        if words[-back] in _DETERMINERS:
-            return words[:-back]
+    """Without a determiner at the end, and an adjective behind it; "the referee disallowed" ends with none."""
+    if words and words[-1] in _DETERMINERS:
+        return words[:-1]
+    if len(words) > 1 and words[-2] in _DETERMINERS and not words[-1].endswith(("ed", "s")):
+        return words[:-2] if words[-1] not in _PREPOSITIONS | _LINKS else words
     return words
 
 

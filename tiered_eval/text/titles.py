@@ -30,7 +30,7 @@ _COUNTED = frozenset(
 )
 """Capital words, mostly at the beginning of a sentence, behind which a number counts or is a value."""
 _CARRIERS = frozenset(
-    "size number channel track psalm hymn symphony opus apartment apt suite unit world vitamin level".split()
+    "size number channel track psalm hymn symphony opus apartment apt suite unit world vitamin level tier grade class footnote note".split()
 )
 """Small words that a number names one of."""
 _STREET = re.compile(
@@ -59,6 +59,10 @@ def numbered_name(text: str, start: int, end: int) -> str | None:
         return f'a part of the name "{before[1]} {text[start:end]}"'
     if _STREET.match(text, end):
         return "a house number"
+    if near.endswith((" a ", " an ")):
+        return "one that is called so"
+    if text[start:end].isalpha() and _TITLE.match(text, end):
+        return "a part of a name"
     if is_short and _TITLE.match(text, end) and not _OPENS.search(near):
         return "a part of a name"
     return None
