@@ -7,6 +7,7 @@ link ..., and with the whole of it as an item, a heading, a cell. What is then u
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 
 from tests.scoring import state, verdict
 from tests.test_scorer_tables import TABLES, rows_of
-from tiered_eval.text.unmarked import find_marks
+from tiered_eval.text.unmarked import LONGEST, find_marks
 
 Row = Mapping[str, Any]
 Asked = Callable[[Row, str], str]
@@ -194,6 +195,8 @@ def test_evidence_points_into_the_response():
         ("net **45**", "net 45", None),
         ("**_net_** 45", "_net_ 45", "net 45"),
         ("2 * 3 * 4 and f(*args, **more)", None, None),
+        ("_net_45_ and _a b_c d_", None, "net_45 and a b_c d"),
+        (" _a _b _c", None, None),
         ("snake_case and __all__", None, "snake_case and all"),
         ("~~net 45~~", None, None),
         ("a<br>b", "a\nb", None),
@@ -213,3 +216,15 @@ def test_marks_are_told_from_other_signs(text: str, bare: str | None, barer: str
 
     assert (marks and marks.without_bold and marks.without_bold.text) == bare
     assert (marks and marks.without_any and marks.without_any.text) == barer
+
+
+@pytest.mark.parametrize(
+    "unit", [" _a", " *a", "[a](b", "<b ", " `a", "> ", "*****a ", "[a](b) ", "# \n", "\u200b", "**_a_**"]
+)
+def test_marks_of_a_long_text_cost_little(unit: str):
+    """Ten million characters of nothing but marks take the time of the first of them."""
+    began = time.process_time()
+    marks = find_marks(unit * (10_000_000 // len(unit)))
+
+    assert time.process_time() - began < 5
+    assert marks is None or marks.without_bold is None or len(marks.without_bold.text) > LONGEST

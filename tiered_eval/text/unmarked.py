@@ -2,8 +2,8 @@
 
 The one idea: what a reader sees is the text without them, so a verdict that depends on them is not to be trusted. There are
 two kinds. ``bold`` marks are nothing but looks: stars around words, HTML's tags for looks and layout, invisible characters.
-``other`` marks may say something: an underscore can belong to a name, a backtick can quote, a link has an address, a heading or a quotation stands over what is said. Marks of
-items and what is struck through stay, since they change what is meant.
+``other`` marks may say something: an underscore can belong to a name, a backtick can quote, a link has an address, a heading
+stands over what follows. Marks of items and what is struck through stay, since they change what is meant.
 
 Asked by :mod:`tiered_eval.scorers.despite_marks`; nearly every text has no mark at all, which one search finds out.
 """
@@ -34,11 +34,15 @@ _LAYOUT = re.compile(
     r"</?(?:p|div|br|li|ul|ol|table|tbody|thead|tr|td|th|h[1-6]|section|article)(?:\s[^<>]{0,200})?/?>",
     re.IGNORECASE,
 )
-_UNDERSCORES = re.compile(r"(?<!\w)(_{1,3})(?=[^\s_])([^\n]{1,200}?)(?<=[^\s_])\1(?!\w)")
+_UNDERSCORES = re.compile(
+    r"(?<!\w)(_{1,3})(?=[^\s_])((?:[^_\n]|(?<=[^\W_])_+(?=[^\W_])){1,200})(?<=[^\s_])\1(?!\w)"
+)
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,200})(?<!`)\1(?!`)")
 _TAGS_WITH_SENSE = re.compile(r"</?(?:a|code|kbd|tt)(?:\s[^<>]{0,500})?>", re.IGNORECASE)
 _LINK = re.compile(r"(?<!!)(\[)([^\[\]\n]{1,200})\]\([^()\s]{0,500}(?:\s\"[^\"\n]{0,200}\")?\)")
 _LINE_MARK = re.compile(r"^[ \t]*(?:(?:>(?=[\s>]))+[ \t]*)*(?:#{1,6}(?=[ \t]))?(?<=[>#])", re.MULTILINE)
+LONGEST = 200_000
+"""Characters of a text whose marks are looked for; what follows keeps its own."""
 _NESTED = 3
 """Marks in marks that are taken off, as in ``**_45_**``."""
 
@@ -73,12 +77,14 @@ def find_marks(text: str) -> Marks | None:
     """The text without its marks; None where it has none."""
     if _MAY_MARK.search(text) is None or _CUT in text:
         return None
-    bare = _without_bold(text)
+    head, rest = text[:LONGEST], text[LONGEST:]
+    bare = _without_bold(head)
     barer = _without_other(bare)
     if barer != bare:
         barer = _without_bold(barer)
-    if barer == text:
+    if barer == head:
         return None
+    bare, barer = bare + rest, barer + rest
     return Marks(_unmarked(bare) if bare != text else None, _unmarked(barer) if barer != bare else None)
 
 
