@@ -157,7 +157,10 @@ def calibrate(
     says what was promised, what it rests on, and from which scores; where nothing can be certified everything escalates.
     """
     import asyncio
+    import os
 
+    # Before numpy is loaded. The matrices are narrow, and threads over them wait for each other, most of all on a busy machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from tiered_eval.calibration.reading import read_labels
     from tiered_eval.calibration.scoring import check_numpy
     from tiered_eval.calibration.transfer import transfer_line
