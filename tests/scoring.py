@@ -48,3 +48,12 @@ def state(entry: object, response: str = "", **case: Any) -> str:
     """``pass``, ``fail`` or ``unsure``."""
     ended = verdict(entry, response, **case)
     return "unsure" if ended.state == "not-judged" else ended.state
+
+
+def free_state(kind: str, value: object, response: str) -> str:
+    """``pass`` or ``fail`` where the free steps of a route settle it, ``open`` where a judge must look."""
+    problems = Problems()
+    read = ExpectationReader(CATALOGUE, allow_code=True).read([{kind: value}], Scope("suite.yaml", problems))
+    case = Case(id="c", response=response, expectations=tuple(read))
+    ended = CHECKER.begin(read[0], Subject(case))
+    return ended.state if isinstance(ended, Verdict) else "open"
