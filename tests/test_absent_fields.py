@@ -35,7 +35,7 @@ async def test_the_report_warns_of_a_field_that_no_case_has(tmp_path: Path):
 
     assert report.counts.passed == 0
     assert [line for line in report.warnings if "'sumary'" in line] == [
-        "none of the 3 cases that are asked for the field 'sumary' has it: is it called that?"
+        "the field 'sumary' is asked for in 3 cases, and none has it: is it called that?"
     ]
 
 

@@ -123,7 +123,7 @@ def test_another_home_keeps_it_at_no_cost(exported: Path, tmp_path: Path, capsys
     assert run_app(["cache", "import", str(exported), "--home", str(other)]) == 0
     assert run_app(["cache", "import", str(exported), "--home", str(other)]) == 0
 
-    assert "kept 0 replies and 0 vectors; 4 were here already" in capsys.readouterr().out
+    assert "kept 0 replies and 0 vectors; already here: 4" in capsys.readouterr().out
     assert kept_texts(other) == {"yes", "no"}
     assert {entry.key: entry.value for entry in entries(other / "vectors")} == {
         "one": b"\x00\x01",
@@ -274,5 +274,5 @@ def test_a_question_without_a_kept_reply_is_said(tmp_path: Path, capsys: pytest.
 
     assert run_app(["cache", "record", str(suite), "--home", str(tmp_path / "home")]) == 3
 
-    assert "recorded 0 replies; 2 expectations have none" in capsys.readouterr().out
+    assert "recorded 0 replies; without one: 2 expectations" in capsys.readouterr().out
     assert not list(tmp_path.rglob("*.jsonl"))

@@ -82,7 +82,7 @@ def test_what_is_set_against_moods_is_said():
 
     assert done.flaky == 4
     assert any(
-        "4 changes were not repeated" in warning and "nor are 3" in warning for warning in done.warnings
+        "was asked again: 4 changes;" in warning and "nor are 3" in warning for warning in done.warnings
     )
 
 

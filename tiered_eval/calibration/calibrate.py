@@ -23,6 +23,7 @@ from tiered_eval.calibration.path import Path, plan_path
 from tiered_eval.calibration.promise import Promise
 from tiered_eval.calibration.scoring import Table, probabilities
 from tiered_eval.errors import ConfigError
+from tiered_eval.text.plurals import plural
 
 __all__ = ["Forecast", "ShippedDesign", "calibrate", "forecast", "transfer_bound"]
 
@@ -189,7 +190,7 @@ def _refusal(labels: Sequence[Label], promise: Promise) -> str | None:
     differ, of = human_disagreement(labels)
     if promise.alpha is not None and of >= LEAST_TWICE_LABELLED and differ / of > promise.alpha:
         return (
-            f"two people disagree about {differ} of {of} expectations ({differ / of:.1%}), more often than the "
+            f"two people disagree about {differ:,} of {plural(of, 'expectation')} ({differ / of:.1%}), more often than the "
             f"{promise.alpha:.1%} that would be promised; settle the labels or raise alpha"
         )
     return None

@@ -25,6 +25,7 @@ from tiered_eval.calibration.pairing import STEADY, CaseChange, Moods, Paired, P
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Report
 from tiered_eval.records.verdicts import State
+from tiered_eval.text.plurals import plural
 
 __all__ = [
     "DEFAULT_DELTA",
@@ -210,7 +211,7 @@ def unread_reason(*reports: Report) -> str | None:
     missing = [(report, report.cases - len(report.results)) for report in reports]
     for report, count in missing:
         if count > 0:
-            return f"{count} cases of the run {report.run_id} were not read before it ended: nobody knows what became of them"
+            return f"not read before the run {report.run_id} ended: {plural(count, 'case')}; nobody knows what became of that"
     return None
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tiered_eval.records import CaseResult, Verdict
+from tiered_eval.text.plurals import plural
 
 __all__ = [
     "MOST_SHOWN",
@@ -61,8 +62,8 @@ class Moods:
     def warnings(self) -> Iterator[str]:
         if self.not_repeated:
             yield (
-                f"{self.not_repeated} changes were not repeated when the judge was asked again; they are in no difference, "
-                f"nor are {self.set_against} the other way, since as many of the base's verdicts will not have been steadier"
+                f"not repeated when the judge was asked again: {plural(self.not_repeated, 'change')}; in no difference, "
+                f"nor are {self.set_against:,} the other way, since as many of the base's verdicts will not have been steadier"
             )
 
 
@@ -173,19 +174,18 @@ class Paired:
 
     def warnings(self) -> Iterator[str]:
         if self.changed_minds:
-            verdicts = "1 verdict" if self.changed_minds == 1 else f"{self.changed_minds} verdicts"
             yield (
-                f"{verdicts} on unchanged responses came out otherwise: the judge is not steady, or "
-                "something beside the system changed; they are in no difference"
+                f"{plural(self.changed_minds, 'verdict')} on unchanged responses came out otherwise: the judge is not steady, or "
+                "something beside the system changed; in no difference"
             )
         if self.only_base:
-            yield f"{self.only_base} cases of the base are not in the candidate: they are in no figure"
+            yield f"{plural(self.only_base, 'case')} only in the base: in no figure"
         if self.only_candidate:
-            yield f"{self.only_candidate} cases of the candidate are not in the base: they are in no figure"
+            yield f"{plural(self.only_candidate, 'case')} only in the candidate: in no figure"
         if self.unpaired:
             yield f"expectations in one of the runs only, or that ask for something else now: {self.unpaired}, in no figure"
         if self.empty:
-            yield f"{self.empty} cases have no expectation in common: they are in no figure"
+            yield f"{plural(self.empty, 'case')} without an expectation in common: in no figure"
 
 
 def same_claims(before: CaseResult, after: CaseResult) -> list[tuple[Verdict, Verdict]]:

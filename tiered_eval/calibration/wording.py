@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from tiered_eval.calibration.calibrate import Forecast
 from tiered_eval.calibration.certificate import ANY_KIND, Certificate, Grant
 from tiered_eval.calibration.promise import NOT_PROMISED
+from tiered_eval.text.plurals import plural
 
 __all__ = ["certificate_lines", "certified_line", "forecast_lines"]
 
@@ -26,7 +27,7 @@ def certified_line(certificate: Certificate, grant: Grant) -> str:
     promise = certificate.promise
     scope = "" if grant.kind == ANY_KIND else f"{grant.kind}: "
     who = "human" if promise.label_source == "human" else "top judge"
-    rests_on = f"confidence {1 - grant.delta:.0%}, {grant.n:,} labels, {grant.cases:,} cases"
+    rests_on = f"confidence {1 - grant.delta:.0%}, {plural(grant.n, 'label')}, {plural(grant.cases, 'case')}"
     if certificate.judge_name is not None:
         rests_on += f", top judge {certificate.judge_name}"
     if grant.tau is None:
@@ -62,7 +63,7 @@ def certificate_lines(certificate: Certificate) -> Iterator[str]:
     )
     is_by_judge = certificate.design_source == "human" and certificate.promise.label_source == "top_judge"
     source = "top judge" if is_by_judge else certificate.design_source
-    yield f"design: {design} ({source}, {certificate.n_design:,} labels)"
+    yield f"design: {design} ({source}, {plural(certificate.n_design, 'label')})"
 
 
 def forecast_lines(found: Sequence[Forecast]) -> Iterator[str]:
@@ -71,7 +72,7 @@ def forecast_lines(found: Sequence[Forecast]) -> Iterator[str]:
         yield _TOO_FEW
         return
     now, *more = found
-    yield f"expected of {now.labels:,} labels: {_expected(now)}"
+    yield f"expected of {plural(now.labels, 'label')}: {_expected(now)}"
     shown = now
     for one in more:
         if one.share >= shown.share + WORTH_ASKING:

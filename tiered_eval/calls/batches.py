@@ -36,6 +36,7 @@ from tiered_eval.errors import (
 from tiered_eval.ledger import BatchLine, Busy, Granted, Kept
 from tiered_eval.providers.base import BatchProvider, NeedsPreparation
 from tiered_eval.records import BatchItem, ModelReply
+from tiered_eval.text.plurals import plural
 
 __all__ = ["BatchedCalls"]
 
@@ -110,7 +111,7 @@ class BatchedCalls:
     def warnings(self) -> tuple[str, ...]:
         """What a report has to say of them, as of now."""
         open_ones = [
-            f"a batch of {len(trip.seats)} calls to {trip.model} is not fetched yet; the same command goes on with it"
+            f"a batch of {plural(len(trip.seats), 'call')} to {trip.model} is not fetched yet; the same command goes on with it"
             for trip in self._trips
             if trip.seats
         ]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tiered_eval.errors import ProviderError, ProviderTimeout, ProviderUnavailable
+from tiered_eval.text.plurals import plural
 
 __all__ = ["Breaker"]
 
@@ -44,7 +45,7 @@ class Breaker:
             line.trial_at = now + REST_S
             return
         raise ProviderUnavailable(
-            f"{model} is unavailable: {line.failures} calls in a row failed, the last with: {line.last_error}",
+            f"{model} is unavailable: {plural(line.failures, 'call')} in a row failed, the last with: {line.last_error}",
             model=model,
             billed="no",
         )

@@ -29,6 +29,7 @@ from tiered_eval.ledger import BatchEntry, Claim, Ledger
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import BatchProvider
 from tiered_eval.records import BatchHandle, ModelReply, Usage
+from tiered_eval.text.plurals import plural
 
 __all__ = ["LeftBehind"]
 
@@ -143,7 +144,7 @@ class LeftBehind:
 
     def _warn(self, entry: BatchEntry, what: str) -> None:
         self.warnings.append(
-            f"a batch of {len(entry.lines)} calls to {entry.model} that an earlier run left behind {what}"
+            f"a batch of {plural(len(entry.lines), 'call')} to {entry.model} that an earlier run left behind {what}"
         )
 
 

@@ -19,6 +19,7 @@ from tiered_eval.parsing import split_pack
 from tiered_eval.pricing import likely_tokens
 from tiered_eval.prompting import as_json, render
 from tiered_eval.records import ModelReply, ModelRequest, PackedForm, Usage
+from tiered_eval.text.plurals import plural
 
 __all__ = [
     "MOST_IN_A_PACK",
@@ -166,7 +167,7 @@ def read_pack(reply: ModelReply, questions: Sequence[PackQuestion]) -> dict[str,
                 readable[question.key] = replace(answer, usage=usage)
     if not readable:
         nothing = UnreadableReply(
-            f"no answer of {reply.model} to {len(questions)} questions can be used",
+            f"no answer of {reply.model} to {plural(len(questions), 'question')} can be used",
             text=reply.text,
             model=reply.model,
             request_id=reply.request_id,

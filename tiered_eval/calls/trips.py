@@ -27,6 +27,7 @@ from tiered_eval.errors import DeadlineReached, Interrupted, ModelRefused, Provi
 from tiered_eval.ledger import Kept, Ledger
 from tiered_eval.providers.base import BatchProvider
 from tiered_eval.records import BatchHandle, BatchItem, BatchOutcome, BatchResult, ModelReply
+from tiered_eval.text.plurals import plural
 
 __all__ = ["Passenger", "Seat", "Trip"]
 
@@ -263,7 +264,7 @@ class Trip:
             book(seat)
         for outcome, count in self.never_ran.items():
             _, why = _NEVER_RAN[outcome]
-            self._note(f"{count} calls to {self.model} were not made: {why.replace('its', 'their')}")
+            self._note(f"not made: {plural(count, 'call')} to {self.model}; {why.replace('its', 'their')}")
         self.never_ran.clear()
         await self.ledger.close_batch(self.name, why="its batch ended")
         for seat in self.seats.values():
@@ -285,7 +286,7 @@ class Trip:
         return items
 
     def _warn(self, what: str) -> None:
-        self._note(f"a batch of {len(self.seats)} calls to {self.model} {what}")
+        self._note(f"a batch of {plural(len(self.seats), 'call')} to {self.model} {what}")
 
     def _note(self, warning: str) -> None:
         self.warnings.append(warning)

@@ -14,6 +14,7 @@ import click
 from tiered_eval.cli.options import FOLDER, suite_from, suite_options
 from tiered_eval.cli.output import complain, say
 from tiered_eval.errors import ConfigError
+from tiered_eval.text.plurals import plural
 
 if TYPE_CHECKING:
     from tiered_eval.cache import Entry
@@ -121,7 +122,7 @@ def prune(older_than: int | None, replies: bool, home: Path | None) -> int:
             book = _ledger(stack, place)
             if book is not None:
                 forgotten = book.forget_replies(before=limit.isoformat(timespec="milliseconds"))
-    say(f"took away {gone:,} vectors and {forgotten:,} replies")
+    say(f"took away {plural(gone, 'vector')} and {_replies_in_words(forgotten)}")
     return 0
 
 
@@ -151,7 +152,9 @@ def export_(file: Path, no_vectors: bool, force: bool, home: Path | None) -> int
             count=count,
         )
         write_whole(file, lines)
-    say(f"{count.replies:,} replies and {count.vectors:,} vectors in {file}; {count.left_out:,} left out")
+    say(
+        f"{_replies_in_words(count.replies)} and {plural(count.vectors, 'vector')} in {file}; {count.left_out:,} left out"
+    )
     return 0
 
 
@@ -180,7 +183,9 @@ def import_(file: Path, home: Path | None) -> int:
             return store
 
         done = import_file(file, book, vectors)
-    say(f"kept {done.replies:,} replies and {done.vectors:,} vectors; {done.left_out:,} were here already")
+    say(
+        f"kept {_replies_in_words(done.replies)} and {plural(done.vectors, 'vector')}; already here: {done.left_out:,}"
+    )
     return 0
 
 
@@ -242,7 +247,9 @@ def record(
     finally:
         draft.unlink(missing_ok=True)
     left = report.counts.not_judged + report.counts.error
-    say(f"recorded {count:,} replies{f' in {path}' if count else ''}; {left:,} expectations have none")
+    say(
+        f"recorded {_replies_in_words(count)}{f' in {path}' if count else ''}; without one: {plural(left, 'expectation')}"
+    )
     return 3 if left else 0
 
 
@@ -271,6 +278,10 @@ def _vectors(home: Path) -> Iterable[Entry]:
     from tiered_eval.cache import entries
 
     return entries(home / VECTORS)
+
+
+def _replies_in_words(count: int) -> str:
+    return plural(count, "reply", "replies")
 
 
 def _check_free(path: Path, *, force: bool) -> None:

@@ -111,9 +111,7 @@ def _certificate_lines(found: PlanCertificate | None) -> Iterator[str]:
     if not found.void and not found.is_stale:
         lines = [line.removeprefix("certified: ") for line in found.promise] + lines
         later = found.decided_most - found.decided_free
-        decided = (
-            f"{found.decided_free:,} of {found.covered:,} expectations of its kinds decided by free scores"
-        )
+        decided = f"{found.decided_free:,} of {plural(found.covered, 'expectation')} of its kinds decided by free scores"
         lines.append(decided + (f", up to {later:,} more by what is asked later" if later else ""))
         if found.audits_most:
             least, most = found.audits_least, found.audits_most
@@ -153,7 +151,7 @@ def _group_lines(made: Plan) -> Iterator[str]:
         yield f"{count:>7,} × {one_line(kind, 40)}: {' → '.join(route)}"
         yield f"          {one_line(why)}; {settled[group]:,} settled free"
     if len(made.lines) < made.expectations:
-        yield f"(of the first {len(made.lines):,} expectations)"
+        yield f"(of the first {plural(len(made.lines), 'expectation')})"
 
 
 def _each_line(line: PlanLine) -> str:

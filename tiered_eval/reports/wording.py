@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from tiered_eval.records import Counts, Figure, GateResult, Report, Spend, SpendLine, Step, TierLine, Verdict
 from tiered_eval.reports.untrusted import one_line
+from tiered_eval.text.plurals import plural
 
 __all__ = [
     "busy_tiers",
@@ -99,11 +100,6 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 case``, ``1,204 cases``."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def figure_line(figure: Figure) -> str:

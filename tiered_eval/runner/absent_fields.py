@@ -14,6 +14,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.records import Case
 from tiered_eval.scorers.selecting import find_in_response, is_known_empty
 from tiered_eval.text.paths import find_at, parse_path
+from tiered_eval.text.plurals import plural
 from tiered_eval.text.subject import Subject
 
 __all__ = ["AbsentFields"]
@@ -49,7 +50,7 @@ class AbsentFields:
         for path, missing in self._missing.items():
             if missing is not None and missing >= LEAST_CASES:
                 yield (
-                    f"none of the {missing:,} cases that are asked for the field {path!r} has it: is it called that?"
+                    f"the field {path!r} is asked for in {plural(missing, 'case')}, and none has it: is it called that?"
                 )
 
 

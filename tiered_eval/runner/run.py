@@ -49,6 +49,7 @@ from tiered_eval.scorecard import CardTally
 from tiered_eval.suite import load_suite
 from tiered_eval.suite.own_scorers import own_catalogue
 from tiered_eval.suite.single import check_cases, reader_for
+from tiered_eval.text.plurals import plural
 
 __all__ = ["Progress", "evaluate", "evaluate_sync"]
 
@@ -357,7 +358,7 @@ class _Run:
         if self._drawing is not None:
             self._drawing.cut("not all of it was read", unread=cases)
         self._warnings.append(
-            f"{cases} cases were not read before the run ended; they are counted, not listed"
+            f"not read before the run ended: {plural(cases, 'case')}, counted and not listed"
         )
         return True
 

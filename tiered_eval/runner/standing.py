@@ -26,6 +26,7 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.records import AgainstBase, AskedAgain, FigureChange, GateResult, Report
 from tiered_eval.records.verdicts import State
 from tiered_eval.runner.closing import exit_code
+from tiered_eval.text.plurals import plural
 
 __all__ = ["gated", "standing"]
 
@@ -165,7 +166,7 @@ def _early_reason(early: GateAnswer, margin: float) -> str:
     limit = f"by {margin:g} or more" if margin else "at all"
     return (
         f"{SUITE} changed{found} ({early.low:+.3f} to {early.high:+.3f}) and has {verdict} {limit}: "
-        f"{early.reason}, after {early.judged} of {changed} changed cases"
+        f"{early.reason}, after {early.judged:,} of {plural(changed, 'changed case')}"
     )
 
 
