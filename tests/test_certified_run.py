@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from certified_shipments import GOODS, PLACES, TIERS
+from certified_shipments import GOODS, PLACES, TIERS, suite_text
 
 from tiered_eval import RunConfig, evaluate
 from tiered_eval.calibration.calibrate import calibrate
@@ -16,6 +16,7 @@ from tiered_eval.calibration.collecting import judge_fingerprint, run_fingerprin
 from tiered_eval.calibration.features import FreeScores
 from tiered_eval.calibration.labels import Label
 from tiered_eval.calibration.promise import Promise
+from tiered_eval.cli.app import run_app
 from tiered_eval.records import Case
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.text.subject import Subject
@@ -185,6 +186,21 @@ async def test_a_run_that_is_unlike_the_labels_is_no_success(certificate: Certif
     assert unlike.certificate is not None
     assert unlike.certificate.unlike is not None
     assert any(warning.startswith("DOUBT") for warning in unlike.warnings)
+
+
+def test_a_quiet_run_says_why_it_is_no_success(
+    certificate: Certificate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Exit code 3 beside a gate that is met is explained in a line."""
+    rng = random.Random(2)
+    (tmp_path / "suite.jsonl").write_text(suite_text([shipment(number, rng)[0] for number in range(120)]))
+    save_certificate(replace(certificate, q_mix=(0.0, 0.1, 0.8, 0.1, 0.0)), tmp_path / "certificate.json")
+
+    options = ["--offline", "--embedder", "none", "--gate", "partial>=0", "--quiet"]
+    code = run_app(["run", str(tmp_path / "suite.jsonl"), *options])
+
+    assert code == 3
+    assert "certificate IN DOUBT" in capsys.readouterr().out
 
 
 async def test_early_verdicts_outside_of_the_certificate_are_counted(

@@ -16,6 +16,7 @@ from tiered_eval.cli.options import (
     FILE,
     FOLDER,
     SHARE,
+    TIME_LIMIT,
     USD,
     format_names,
     judge_options,
@@ -58,7 +59,7 @@ __all__ = ["run"]
     metavar="USD",
     help="Never spend more than this, retries included. $TIERED_EVAL_DAILY_CAP and $TIERED_EVAL_MONTHLY_CAP cap all runs of the home.",
 )
-@click.option("--max-time", type=DURATION, metavar="TIME", help="End after this time, such as 90s or 6m.")
+@click.option("--max-time", type=TIME_LIMIT, metavar="TIME", help="End after this time, such as 90s or 6m.")
 @click.option(
     "--when-short",
     type=click.Choice(["estimate", "decide"]),
@@ -297,7 +298,7 @@ def _write_files(report: Report, formats: Sequence[str], folder: Path) -> bool:
 def _print(report: Report, folder: Path, *, quiet: bool) -> None:
     from tiered_eval.cli.asking import folder_to_name
     from tiered_eval.reports import terminal, wording
-    from tiered_eval.reports.certified import sampled_line
+    from tiered_eval.reports.certified import doubt_line, sampled_line
     from tiered_eval.reports.github import annotation_lines, is_github
     from tiered_eval.reports.untrusted import one_line
 
@@ -305,6 +306,8 @@ def _print(report: Report, folder: Path, *, quiet: bool) -> None:
         say(f"partial {wording.figure_line(report.partial)}")
         if report.sampled is not None:
             say(f"sampled {sampled_line(report.sampled)}")
+        if report.certificate is not None and report.certificate.is_doubted:
+            say(f"certificate {doubt_line(report.certificate)}")
         say(wording.counts_line(report.counts))
         for error in wording.worst(report, failed=0, errors=1)[1]:
             say(f"errors {wording.reasons_line(report.failures)}, such as {one_line(error.reason, 200)}")

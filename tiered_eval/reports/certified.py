@@ -13,20 +13,25 @@ from tiered_eval.records import CertificateUse, Report, SampledScore, Verdict
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import plural, share
 
-__all__ = ["certified_facts", "certified_properties", "certified_words", "sampled_line"]
+__all__ = ["certified_facts", "certified_properties", "certified_words", "doubt_line", "sampled_line"]
 
 
 def certified_facts(use: CertificateUse) -> Iterator[tuple[str, str, str]]:
     """Label, text and style of what a certificate did in a run."""
     lines = [one_line(line.removeprefix("certified: "), 300) for line in use.promise]
     if use.is_doubted:
-        lines.insert(0, f"IN DOUBT, nothing is promised of this run: {one_line(_doubt(use), 300)}")
+        lines.insert(0, doubt_line(use))
     for position, line in enumerate(lines):
         style = "bold red" if position == 0 and use.is_doubted else ""
         yield ("certified" if position == 0 else "", line, style)
     yield ("" if lines else "certified", _decided(use), "yellow" if use.void else "")
     if use.audited or use.audits_ever:
         yield ("audit", _audited(use), "bold red" if use.is_stale else "")
+
+
+def doubt_line(use: CertificateUse) -> str:
+    """Why the promise is none of this run, although something was decided by it."""
+    return f"IN DOUBT, nothing is promised of this run: {one_line(_doubt(use), 300)}"
 
 
 def certified_properties(report: Report) -> dict[str, str]:
