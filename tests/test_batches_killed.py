@@ -25,6 +25,8 @@ pytestmark = KEEPS_KEYS
 MODELS = {"openai": "openai:gpt-6-luna", "anthropic": "anthropic:claude-haiku-5-5"}
 KEYS = {"openai": OPENAI_KEY, "anthropic": ANTHROPIC_KEY}
 CASES, EACH = 4, 3
+HOUR_S = 3600.0
+"""What a run that is to be killed while it waits has to wait for, however slowly it comes to its first look."""
 
 SLOW = pytest.mark.slow
 """Each run is a process that imports an SDK: some kills are in the default run, the rest in ``make test-slow``."""
@@ -178,8 +180,10 @@ STEPS = [
 async def test_a_killed_run_picks_its_batch_up_again(tmp_path: Path, die_at: str, die_after: int):
     """Killed at any step: the same command again has all answers, and each call was paid for once."""
     vendor = "openai" if die_after == 1 else "anthropic"
-    async with serve_loopback(LoopbackSettings(batch_delay_s=0.1, api_key=KEYS[vendor])) as server:
+    delay_s = HOUR_S if die_at == "waiting" else 0.1
+    async with serve_loopback(LoopbackSettings(batch_delay_s=delay_s, api_key=KEYS[vendor])) as server:
         killed = await run(tmp_path, server, vendor, die_at=die_at, die_after=die_after)
+        server.pass_time(HOUR_S)
         again = await run(tmp_path, server, vendor, run="again")
 
     assert killed is None
@@ -196,8 +200,9 @@ async def test_a_killed_run_picks_its_batch_up_again(tmp_path: Path, die_at: str
 @pytest.mark.parametrize("vendor", ["openai", pytest.param("anthropic", marks=SLOW)])
 async def test_packs_in_batches_survive_a_kill_during_the_resume_too(tmp_path: Path, vendor: str):
     """Packed and batched, killed while it waits, killed again while it fetches: all answers, paid for once."""
-    async with serve_loopback(LoopbackSettings(batch_delay_s=0.1, api_key=KEYS[vendor])) as server:
+    async with serve_loopback(LoopbackSettings(batch_delay_s=HOUR_S, api_key=KEYS[vendor])) as server:
         first = await run(tmp_path, server, vendor, pack="auto", die_at="waiting")
+        server.pass_time(HOUR_S)
         second = await run(tmp_path, server, vendor, pack="auto", run="second", die_at="settled", die_after=1)
         third = await run(tmp_path, server, vendor, pack="auto", run="third")
 
