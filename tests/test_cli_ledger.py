@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tiered_eval.cli.app import run_app
-from tiered_eval.ledger import Claim, Ledger, Totals
+from tiered_eval.errors import LedgerError
+from tiered_eval.ledger import BatchLine, Claim, Ledger, Totals
 
 Corrupt = Callable[[Path], object]
 
@@ -45,6 +46,16 @@ def sql(statement: str) -> Corrupt:
     return run
 
 
+def in_file(text: bytes, instead: bytes) -> Corrupt:
+    def run(home: Path) -> None:
+        path = home / "ledger.db"
+        content = path.read_bytes()
+        assert text in content
+        path.write_bytes(content.replace(text, instead, 1))
+
+    return run
+
+
 def test_a_sound_ledger_is_said_to_be(home: Path, capsys: pytest.CaptureFixture[str]):
     """All checks pass, and none of them changes the ledger."""
     before = (home / "ledger.db").read_bytes()
@@ -61,13 +72,34 @@ def test_a_sound_ledger_is_said_to_be(home: Path, capsys: pytest.CaptureFixture[
         (sql("UPDATE budget SET settled = 0"), {"sums", "witness"}),
         (sql("UPDATE period_sum SET unknown = 0"), {"periods"}),
         (sql("UPDATE call SET payload = '{ }'"), {"replies"}),
+        (sql("DELETE FROM call WHERE key = 'kept'"), {"sums"}),
+        (sql("DELETE FROM lost WHERE id = 1"), {"sums", "periods"}),
+        (sql("UPDATE lost SET sent_at = '2020-01-01' WHERE id = 1"), {"periods"}),
+        (sql("DELETE FROM meta"), {"witness"}),
+        (sql("UPDATE budget SET scope = CAST('r' AS BLOB)"), {"file"}),
+        (in_file(b"CREATE TRIGGER", b"CREATE TRIGG\xbdR"), {"file"}),
         (sql("PRAGMA application_id = 1"), {"format"}),
         (sql("PRAGMA user_version = 99"), {"format"}),
         (lambda home: (home / "ledger.id").write_text("?"), {"witness"}),
         (lambda home: (home / "ledger.db").chmod(0o644), {"permissions"}),
         (lambda home: (home / "ledger.db").write_bytes(b"not a database" * 99), {"file"}),
     ],
-    ids=["sums", "periods", "reply", "foreign", "newer", "witness", "mode", "no database"],
+    ids=[
+        "sums",
+        "periods",
+        "reply",
+        "call",
+        "lost",
+        "day",
+        "name",
+        "type",
+        "schema",
+        "foreign",
+        "newer",
+        "witness",
+        "mode",
+        "no database",
+    ],
 )
 def test_whatever_is_wrong_is_named(
     home: Path, capsys: pytest.CaptureFixture[str], corrupt: Corrupt, wrong: set[str]
@@ -145,3 +177,84 @@ def test_what_the_export_cannot_settle_is_said(
 def test_what_is_no_settlement_is_refused(home: Path, text: str):
     """A word that cannot be read settles nothing."""
     assert run_app(["ledger", "resolve", text, "--home", str(home)]) == 2
+
+
+# ── damaged batches ──────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def batched_home(tmp_path: Path) -> Path:
+    """A home whose last process died while a batch of two calls, one of them a pack, was under way."""
+
+    async def fill() -> None:
+        with Ledger.open(tmp_path) as ledger:
+            claims = [
+                Claim(
+                    key=key,
+                    scope="run",
+                    run="run",
+                    model="m:x",
+                    kind="text",
+                    bound=10**9,
+                    cap=None,
+                    batch="b",
+                    others=others,
+                )
+                for key, others in (("alone", ()), ("first", (("second", "text"),)))
+            ]
+            lines = [BatchLine(claim=claim, custom_id=claim.key, nonce="n") for claim in claims]
+            await ledger.open_batch("b", "m:x", lines)
+
+    asyncio.run(fill())
+    return tmp_path
+
+
+BATCH_DAMAGES = [
+    ("the batch is gone", "DELETE FROM batch", "batch b is not listed", 2),
+    ("an item is gone", "DELETE FROM batch_item WHERE custom_id = 'first'", "2 calls of batch b", 1),
+    ("an item's keys are garbled", "UPDATE batch_item SET keys = '[\"fir'", "3 calls of batch b", 2),
+    ("an item's keys are no list", "UPDATE batch_item SET keys = '{}'", "3 calls of batch b", 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("why", "damage", "says", "lost"), BATCH_DAMAGES, ids=[why for why, *_ in BATCH_DAMAGES]
+)
+def test_a_call_that_no_batch_would_bring_back_is_named_and_given_up(
+    batched_home: Path, capsys: pytest.CaptureFixture[str], why: str, damage: str, says: str, lost: int
+):
+    """Nobody waits for it for ever: it is unknown when its batch has ended, and at once where there is none."""
+    sql(damage)(batched_home)
+
+    code = run_app(["ledger", "verify", "--json", "--home", str(batched_home)])
+    [finding] = [one for one in json.loads(capsys.readouterr().out) if one["name"] == "batches"]
+
+    async def end_batches() -> Totals:
+        with Ledger.open(batched_home) as ledger:
+            for entry in await ledger.adopt_batches():
+                for line in entry.lines:
+                    ledger.release(line.claim)
+                await ledger.close_batch(entry.name, why="its batch ended")
+            return ledger.totals()
+
+    assert (code, finding["is_good"]) == (2, False)
+    assert says in finding["says"]
+    assert asyncio.run(end_batches()) == Totals(unknown=lost * 10**9)
+
+
+def test_two_ledgers_that_were_swapped_are_told_apart(
+    home: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+):
+    """Each is sound by itself, and not the one that the file beside it remembers: in both homes that is said, and nothing opens."""
+    other = tmp_path_factory.mktemp("other")
+    Ledger.open(other).close()
+    ours, theirs = ((folder / "ledger.db").read_bytes() for folder in (home, other))
+    (home / "ledger.db").write_bytes(theirs)
+    (other / "ledger.db").write_bytes(ours)
+
+    for folder in (home, other):
+        assert run_app(["ledger", "verify", "--json", "--home", str(folder)]) == 2
+        findings = json.loads(capsys.readouterr().out)
+        assert {one["name"] for one in findings if not one["is_good"]} == {"witness"}
+        with pytest.raises(LedgerError):
+            Ledger.open(folder)

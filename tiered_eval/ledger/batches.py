@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tiered_eval.ledger.entries import BatchEntry, BatchLine, Claim
 
-__all__ = ["adopt", "forget", "is_batch", "note_handle", "note_intent", "owner_of"]
+__all__ = ["adopt", "faults", "forget", "is_batch", "note_handle", "note_intent", "owner_of", "owners"]
 
 PREFIX = "batch:"
 
@@ -27,6 +27,29 @@ def owner_of(name: str) -> str:
 def is_batch(owner: str) -> bool:
     """Does a call of this owner travel in a batch?"""
     return owner.startswith(PREFIX)
+
+
+def owners(connection: sqlite3.Connection) -> set[str]:
+    """Whom the calls of all batches belong to that are not settled."""
+    return {owner_of(name) for (name,) in connection.execute("SELECT name FROM batch")}
+
+
+def faults(connection: sqlite3.Connection) -> Iterator[str]:
+    """What is wrong with the batches, in words: calls that none of them would bring back."""
+    reserved: dict[str, set[str]] = {}
+    for owner, key in connection.execute("SELECT owner, key FROM call WHERE state = 'reserved'"):
+        if is_batch(owner):
+            reserved.setdefault(owner, set()).add(key)
+    items: dict[str, set[str]] = {}
+    for name, keys in connection.execute("SELECT batch, keys FROM batch_item"):
+        items.setdefault(owner_of(name), set()).update(_keys_in(keys))
+    known = owners(connection)
+    for owner in sorted(reserved.keys() | items.keys() | known):
+        name = owner.removeprefix(PREFIX)
+        if owner not in known:
+            yield f"batch {name} is not listed"
+        elif missing := len(reserved.get(owner, set()) - items.get(owner, set())):
+            yield f"{missing} calls of batch {name} are not among its items"
 
 
 def note_intent(
@@ -79,7 +102,7 @@ def _open_lines(connection: sqlite3.Connection, name: str) -> tuple[BatchLine, .
     lines = []
     items = connection.execute("SELECT custom_id, nonce, keys FROM batch_item WHERE batch = ?", (name,))
     for custom_id, nonce, keys in items.fetchall():
-        rows = [by_key[key] for key in json.loads(keys) if key in by_key]
+        rows = [by_key[key] for key in _keys_in(keys) if key in by_key]
         if not rows:
             continue
         key, scope, run, model, kind, _, attempt = rows[0]
@@ -97,3 +120,12 @@ def _open_lines(connection: sqlite3.Connection, name: str) -> tuple[BatchLine, .
         )
         lines.append(BatchLine(claim=claim, custom_id=custom_id, nonce=nonce))
     return tuple(lines)
+
+
+def _keys_in(text: str) -> list[str]:
+    """The keys of an item; none where that cannot be read: its money is unknown when its batch has ended."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return []
+    return [key for key in found if isinstance(key, str)] if isinstance(found, list) else []

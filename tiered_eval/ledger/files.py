@@ -76,6 +76,10 @@ SELECT
 """
 
 
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged file raises; the second where SQLite's own message quotes what is damaged."""
+
+
 def connect(path: Path, *, for_reading: bool = False) -> sqlite3.Connection:
     """A connection in autocommit mode with our settings: every commit is on disk before it returns."""
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
@@ -107,7 +111,7 @@ def open_checked(home: Path) -> sqlite3.Connection:
         _use_wal(connection, path)
         _bring_up_to_date(connection)
         _check_content(connection, path)
-    except sqlite3.DatabaseError as error:
+    except UNREADABLE as error:
         if connection is not None:
             connection.close()
         raise LedgerError(
@@ -274,7 +278,10 @@ def _check_witness(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _ledger_id(connection: sqlite3.Connection) -> str:
-    return str(connection.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()[0])
+    row = connection.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()
+    if row is None:
+        raise LedgerError("the ledger has lost its own name; nothing was spent. Restore it from a copy")
+    return str(row[0])
 
 
 def _settled(connection: sqlite3.Connection) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from tiered_eval.errors import ConfigError
 from tiered_eval.ledger import batches, periods
 from tiered_eval.ledger.entries import seal_of
-from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, SUMS, connect
+from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, SUMS, UNREADABLE, connect
 from tiered_eval.ledger.owner import is_alive
 
 __all__ = ["Finding", "inspect"]
@@ -55,7 +55,7 @@ def inspect(home: Path) -> list[Finding]:
         raise ConfigError(f"there is no ledger in {home}{gone}: name the home with --home")
     try:
         connection = connect(path, for_reading=True)
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         return [_bad("file", f"cannot be opened ({error})")]
     try:
         return list(_findings(connection, home))
@@ -74,10 +74,11 @@ def _findings(connection: sqlite3.Connection, home: Path) -> Iterator[Finding]:
         yield _sums(connection)
         yield _period_sums(connection)
         yield _seals(connection)
+        yield _batches(connection)
         yield _witness(connection, home)
         yield _in_flight(connection, home)
         connection.execute("COMMIT")
-    except sqlite3.DatabaseError as error:
+    except (*UNREADABLE, TypeError, ValueError) as error:  # an amount or a name that is of another type
         yield _bad("file", f"cannot be read ({error}); restore it from a copy")
     yield _modes(home)
 
@@ -135,8 +136,20 @@ def _seals(connection: sqlite3.Connection) -> Finding:
     return _good("replies", f"{count} kept replies carry their checksum")
 
 
+def _batches(connection: sqlite3.Connection) -> Finding:
+    wrong = list(batches.faults(connection))
+    if wrong:
+        return _bad(
+            "batches", f"{'; '.join(wrong[:3])}: these calls count as unknown once their batch has ended"
+        )
+    return _good("batches", "every call in a batch is among its items")
+
+
 def _witness(connection: sqlite3.Connection, home: Path) -> Finding:
-    name = connection.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()[0]
+    row = connection.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()
+    if row is None:
+        return _bad("witness", "the ledger has lost its own name; restore it from a copy")
+    name = row[0]
     settled = connection.execute(BUDGETS).fetchone()[0]
     try:
         content = json.loads((home / "ledger.id").read_text(encoding="utf-8"))

@@ -48,8 +48,13 @@ def lose_all_of(connection: sqlite3.Connection, owner: str, at: str, why: str) -
 def lose_dead(connection: sqlite3.Connection, locks: Path, at: str) -> bool:
     """Whatever processes that are no more had in flight may have been billed; was there anything?"""
     owners = connection.execute("SELECT DISTINCT owner FROM call WHERE state = 'reserved'").fetchall()
-    # What travels in a batch is at the vendor, and can still be fetched.
-    dead = [owner for (owner,) in owners if not batches.is_batch(owner) and not is_alive(locks, owner)]
+    # What travels in a batch is at the vendor, and can be fetched as long as the ledger knows of the batch.
+    travelling = batches.owners(connection)
+    dead = [
+        owner
+        for (owner,) in owners
+        if (owner not in travelling if batches.is_batch(owner) else not is_alive(locks, owner))
+    ]
     for owner in dead:
         lose_all_of(connection, owner, at, PROCESS_ENDED)
     return bool(dead)
