@@ -242,7 +242,7 @@ from pathlib import Path
 from tiered_eval.ledger import PROCESS_ENDED, Cap, Claim, Granted, Ledger
 
 async def main(home, name):
-    with Ledger.open(Path(home)) as ledger:
+    with Ledger.open(Path(home), now=lambda: "2026-11-30T12:00:00.000+00:00") as ledger:
         for number in range(30):
             claim = Claim(key=f"{name}-{number}", scope=name, run=name, model="m:x", kind="", bound=100, cap=None,
                           caps=(Cap(amount=2000, period="day"), Cap(amount=1500, period="month")))
