@@ -42,10 +42,16 @@ def too_deep(line: int | None) -> Unreadable:
     )
 
 
+TOLD_ONCE = frozenset({"suite-code-failed", "bad-scorer", "code-not-allowed", "code-not-shut-in"})
+"""Rules about code that many expectations name: one mistake, told at the first of them."""
+
+
 class Problems:
-    """The problems of one suite, in the order in which they were met."""
+    """The problems of one suite, in the order in which they were met. One of :data:`TOLD_ONCE` is noted once and its places counted."""
 
     def __init__(self) -> None:
+        self._places: dict[tuple[str, ...], tuple[int, int, str]] = {}
+        """Of what is told once: where it is kept, in how many places it was met, and its message."""
         self.errors: list[Problem] = []
         self.warnings: list[Problem] = []
         self.error_count = 0
@@ -82,14 +88,31 @@ class Problems:
 
     def note(self, problem: Problem) -> None:
         """Note a problem that was made elsewhere."""
-        if problem.severity == "error":
+        is_error = problem.severity == "error"
+        kept, most = (self.errors, KEPT_ERRORS) if is_error else (self.warnings, KEPT_WARNINGS)
+        if problem.rule in TOLD_ONCE and self._is_told(problem, kept):
+            return
+        if is_error:
             self.error_count += 1
-            if len(self.errors) < KEPT_ERRORS:
-                self.errors.append(_printable_problem(problem))
         else:
             self.warning_count += 1
-            if len(self.warnings) < KEPT_WARNINGS:
-                self.warnings.append(_printable_problem(problem))
+        if len(kept) < most:
+            kept.append(_printable_problem(problem))
+
+    def _is_told(self, problem: Problem, kept: list[Problem]) -> bool:
+        """Was the same met before? Then only its places are counted."""
+        key = (problem.severity, problem.file, problem.rule, problem.message, problem.fix)
+        if key not in self._places:
+            if len(self._places) < KEPT_ERRORS + KEPT_WARNINGS:
+                self._places[key] = (len(kept), 1, _printable(problem.message))
+            return False
+        index, places, message = self._places[key]
+        self._places[key] = (index, places + 1, message)
+        if index < len(kept):
+            kept[index] = replace(
+                kept[index], message=f"{message}; in {places + 1:,} places, of which this is the first"
+            )
+        return True
 
     def note_unreadable(self, file: str, fault: Unreadable) -> None:
         """Note that a file ends here for us."""
