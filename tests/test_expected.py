@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import pytest
 
@@ -20,6 +21,8 @@ from tiered_eval.reports import junit, markdown, terminal
         ((2,), {"field": "days", "equals": 2}, "days: 2"),  # a structured value, with the place of it
         ((True,), {"field": "late", "equals": True}, "late: true"),  # as JSON has it
         (("error",), {"field": "error", "absent": True}, "error"),  # the field alone is the claim
+        ((Decimal("2.000"),), {}, "2"),  # as a number, not as a text with the zeros that it was reckoned with
+        ((Decimal(20000),), {}, "20000"),  # and never as a power of ten
         ((None,), {"max": 120}, ""),  # a check without a value
         (("a" * 300,), {}, "a" * 199 + "…"),  # bounded, since every verdict carries it
     ],

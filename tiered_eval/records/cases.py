@@ -41,6 +41,8 @@ def _plain(value: object) -> object:
 def _in_words(value: object) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}" if value.is_finite() else str(value)
     return json.dumps(value, ensure_ascii=False, default=_plain)
 
 
