@@ -70,6 +70,26 @@ class TestOptions:
         """A time is seconds, or hours, minutes and seconds."""
         assert options.DURATION.convert(text, None, None) == seconds
 
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("6", "--max-time 6 is 6.0 s"),  # somebody may have meant minutes
+            ("90", "--max-time 90 is 1 min 30 s"),
+            ("1h30", "--max-time 1h30 is 1 h 00 min"),  # and here the half of an hour
+            ("6s", ""),
+            ("6m", ""),
+        ],
+    )
+    def test_a_limit_without_a_unit_is_said_in_words(
+        self, text: str, said: str, suite: Path, capsys: pytest.CaptureFixture[str]
+    ):
+        """A bare number of a run's limit is seconds, and that is told; with a unit there is nothing to tell."""
+        run_app(["run", str(suite), "--max-time", text, "--gate", "nonsense"])
+
+        told = [line for line in capsys.readouterr().err.splitlines() if "--max-time" in line]
+        assert len(told) == bool(said)
+        assert said in "".join(told)
+
     @pytest.mark.parametrize("text", ["", "0", "0s", "m", "-5", "nan", "inf", "6 parsecs", "1m1h", "٣"])
     def test_what_is_no_time(self, text: str):
         """What cannot be read as a time, or leaves none, is refused."""
@@ -179,6 +199,18 @@ class TestErrors:
 
         assert run_app(["lint", str(suite)]) == code
         assert code in EXIT_CODES
+
+    @pytest.mark.parametrize("group", ["cache", "ledger"])
+    def test_a_group_alone_shows_its_help_as_it_is_laid_out(
+        self, group: str, capsys: pytest.CaptureFixture[str]
+    ):
+        """Half a command is exit code 2 and the page that lists the rest, its columns kept."""
+        assert run_app([group]) == 2
+
+        shown = capsys.readouterr()
+        assert shown.err.startswith(f"Usage: tiered-eval {group} ")
+        assert "\n  verify " in shown.err
+        assert shown.out == ""
 
     def test_an_unforeseen_error_says_how_to_see_more(
         self, suite: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

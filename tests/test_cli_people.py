@@ -149,6 +149,16 @@ class TestExportAndImport:
         assert run_app(["export", "nonsense"]) == 2
         assert "no run 'nonsense' is kept" in capsys.readouterr().err
 
+    @pytest.mark.parametrize("command", ["export", "label"])
+    def test_a_folder_that_is_no_run(
+        self, command: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ):
+        """It is refused; "nothing was left to people" would be said of a run."""
+        (tmp_path / "elsewhere").mkdir()
+
+        assert run_app([command, str(tmp_path / "elsewhere")]) == 2
+        assert "is not the folder of a kept run" in capsys.readouterr().err
+
 
 class Terminal:
     """A command at a pseudo terminal: what it shows is read, and keys are pressed."""
@@ -272,6 +282,7 @@ class TestLabel:
         """It says so and ends well."""
         assert run_app(["label", "--suite", "suite.yaml", "--sample", "1", "--help"]) == 0
         (folder / "empty").mkdir()
+        (folder / "empty" / "report.json").touch()
 
         assert run_app(["label", "empty"]) == 0
         assert "nothing was left to people" in capsys.readouterr().err

@@ -24,7 +24,7 @@ from tiered_eval.cli.import_suite import import_suite
 from tiered_eval.cli.label import label
 from tiered_eval.cli.ledger import ledger
 from tiered_eval.cli.lint import lint
-from tiered_eval.cli.output import allow_any_text, complain, hold_streams, log_to_stderr
+from tiered_eval.cli.output import allow_any_text, complain, hold_streams, log_to_stderr, say_help
 from tiered_eval.cli.plan import plan
 from tiered_eval.cli.run import run
 from tiered_eval.cli.scorers import scorers
@@ -88,6 +88,9 @@ def run_app(arguments: Sequence[str] | None = None) -> int:
     log_to_stderr(0)
     try:
         code = app.main(arguments, prog_name="tiered-eval", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        say_help(error.format_message())
+        return 2
     except click.ClickException as error:
         complain(_shown(error))
         return 2

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tiered_eval.cli.options import FOLDER
+from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
     from tiered_eval.people import Item
@@ -70,10 +71,20 @@ def items_from(
         place = home_for(loaded, chosen=home)
         return sampled(items_of_suite(loaded), sample, seed=seed), PeopleStore(place)
     place = home_from(home)
-    folder = Path(run) if Path(run).is_dir() else kept.find_kept(place, run)
+    folder = _given(Path(run)) if Path(run).is_dir() else kept.find_kept(place, run)
     if home is None and folder.parent.name == "runs":
         place = folder.parent.parent  # a run that is given as a folder knows its home
     return sampled(items_of_run(folder), sample, seed=seed), PeopleStore(place)
+
+
+def _given(folder: Path) -> Path:
+    """A folder that was named as a run's. Raises ConfigError where it holds no run: that is not "nothing left to people"."""
+    from tiered_eval.people.pending import PENDING_FILE
+    from tiered_eval.reports import FORMATS
+
+    if not any((folder / name).is_file() for name in (FORMATS["json"].file_name, PENDING_FILE)):
+        raise ConfigError(f"{folder} is not the folder of a kept run: there is no report.json in it")
+    return folder
 
 
 def home_from(home: Path | None) -> Path:

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from tiered_eval.cli.output import complain
+from tiered_eval.reports.wording import duration
+
 if TYPE_CHECKING:
     from tiered_eval.config import Mode, Pack
     from tiered_eval.records import Suite
@@ -23,6 +26,7 @@ __all__ = [
     "FILE",
     "FOLDER",
     "SHARE",
+    "TIME_LIMIT",
     "USD",
     "format_names",
     "judge_options",
@@ -57,9 +61,12 @@ class _Usd(click.ParamType[Decimal]):
 
 
 class _Duration(click.ParamType[float]):
-    """Seconds, written as ``90``, ``90s``, ``6m`` or ``1h30m``."""
+    """Seconds, written as ``90``, ``90s``, ``6m`` or ``1h30m``. A number without a unit may be taken and its meaning said."""
 
     name = "duration"
+
+    def __init__(self, *, tells_unit: bool = False) -> None:
+        self._tells_unit = tells_unit
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, float):
@@ -71,6 +78,8 @@ class _Duration(click.ParamType[float]):
         total = hours * 3600 + minutes * 60 + seconds
         if total <= 0:
             self.fail(f"{value!r} leaves no time at all", param, ctx)
+        if self._tells_unit and str(value).strip()[-1].isdigit() and param is not None:
+            complain(f"{param.opts[0]} {value} is {duration(total)}: write s for seconds, m for minutes")
         return total
 
 
@@ -107,6 +116,8 @@ class _Pack(click.ParamType[Any]):
 USD = _Usd()
 PACK = _Pack()
 DURATION = _Duration()
+TIME_LIMIT = _Duration(tells_unit=True)
+"""For a limit of a whole run, which people think of in minutes."""
 SHARE = _Share()
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "log_to_stderr",
     "say",
     "say_commands",
+    "say_help",
     "width_of",
 ]
 
@@ -43,6 +44,11 @@ def say(text: str) -> None:
 def complain(text: str) -> None:
     """Print a message for people to standard error."""
     _put("stderr", _cleared("tiered-eval: " + many_lines(text, 20_000)))
+
+
+def say_help(text: str) -> None:
+    """Print a page of help to standard error, laid out as it is: whoever asked for something else reads standard output."""
+    _put("stderr", _cleared(text))
 
 
 def say_commands(lines: list[str]) -> None:

@@ -16,6 +16,7 @@ from tiered_eval.cli.options import (
     FILE,
     FOLDER,
     SHARE,
+    TIME_LIMIT,
     USD,
     format_names,
     judge_options,
@@ -58,7 +59,7 @@ __all__ = ["run"]
     metavar="USD",
     help="Never spend more than this, retries included. $TIERED_EVAL_DAILY_CAP and $TIERED_EVAL_MONTHLY_CAP cap all runs of the home.",
 )
-@click.option("--max-time", type=DURATION, metavar="TIME", help="End after this time, such as 90s or 6m.")
+@click.option("--max-time", type=TIME_LIMIT, metavar="TIME", help="End after this time, such as 90s or 6m.")
 @click.option(
     "--when-short",
     type=click.Choice(["estimate", "decide"]),
