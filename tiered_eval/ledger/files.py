@@ -18,7 +18,16 @@ from pathlib import Path
 from tiered_eval.errors import ConfigError, LedgerError
 from tiered_eval.ledger import periods
 
-__all__ = ["APPLICATION_ID", "FORMAT", "connect", "kind_of_mount", "open_checked", "write_witness"]
+__all__ = [
+    "APPLICATION_ID",
+    "FORMAT",
+    "UNREADABLE",
+    "connect",
+    "kind_of_mount",
+    "missing_parts",
+    "open_checked",
+    "write_witness",
+]
 
 APPLICATION_ID = 0x7E5A_1ED6
 """Marks the file as ours, for ``file(1)`` and for us."""
@@ -209,6 +218,24 @@ def _use_wal(connection: sqlite3.Connection, path: Path) -> None:
             )
         time.sleep(0.01 * min(attempt, 10))
     raise LedgerError(f"{path}: another process keeps the ledger locked; try again when it has ended")
+
+
+def missing_parts(connection: sqlite3.Connection) -> list[str]:
+    """Tables, columns, indexes and triggers that a ledger of this format has, and this one has not."""
+    sound = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        _bring_up_to_date(sound)
+        return sorted(_parts_of(sound) - _parts_of(connection))
+    finally:
+        sound.close()
+
+
+def _parts_of(connection: sqlite3.Connection) -> set[str]:
+    names = connection.execute("SELECT type, name FROM sqlite_master").fetchall()
+    columns = connection.execute(
+        "SELECT part.name, col.name FROM sqlite_master AS part, pragma_table_info(part.name) AS col WHERE part.type = 'table'"
+    ).fetchall()
+    return {f"{kind} {name}" for kind, name in names} | {f"column {table}.{name}" for table, name in columns}
 
 
 def _bring_up_to_date(connection: sqlite3.Connection) -> None:

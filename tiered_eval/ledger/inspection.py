@@ -16,7 +16,7 @@ from pathlib import Path
 from tiered_eval.errors import ConfigError
 from tiered_eval.ledger import batches, periods
 from tiered_eval.ledger.entries import seal_of
-from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, SUMS, UNREADABLE, connect
+from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, SUMS, UNREADABLE, connect, missing_parts
 from tiered_eval.ledger.owner import is_alive
 
 __all__ = ["Finding", "inspect"]
@@ -98,6 +98,8 @@ def _integrity(connection: sqlite3.Connection) -> Finding:
     found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)")]
     if found != ["ok"]:
         return _bad("integrity", f"{'; '.join(found)}; restore it from a copy")
+    if missing := missing_parts(connection):
+        return _bad("integrity", f"there is no {', '.join(missing[:3])}; restore it from a copy")
     return _good("integrity", "every page and index is whole")
 
 
