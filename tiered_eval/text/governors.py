@@ -16,7 +16,27 @@ from tiered_eval.text.tokens import FUNCTION_WORDS, stem
 
 __all__ = ["is_plain_amount", "is_plain_place"]
 
-_CLAUSE = re.compile(r"[,:](?=\s|$)|[;()|\[\]=\n•–—>]|(?:^|\s)[-*+]\s|\s&\s")
+_CLAUSE_MARKS = (
+    ", ",
+    ": ",
+    ";",
+    "(",
+    ")",
+    "|",
+    "[",
+    "]",
+    "=",
+    "\n",
+    "•",
+    " - ",
+    " * ",
+    " + ",
+    " – ",
+    "—",
+    ">",
+    " & ",
+)
+"""Behind the last of them begins the clause."""
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 _DETERMINERS = frozenset(
     "the a an this that these those his her its our your my their both all every each some any another".split()
@@ -40,7 +60,7 @@ _HELD_BACK = frozenset("to could might would may should ought being".split())
 _NOUN_PHRASE = 4
 _OBJECT = 8
 """Words before a preposition among which its verb is looked for: "makes sugar by", "rose from 45 to"."""
-_HELD = re.compile(r"\b(?:would|could|might|may)\b[^,;:]*$")
+_HOLDING_BACK = frozenset("would could might may".split())
 _LABELS = frozenset(
     """agent order ticket invoice file case version number code id release booking account contract customer reference ref no nr item part model
     article section clause page paragraph document policy claim serial key token job batch lot flight room gate row line issue bug patch
@@ -100,11 +120,15 @@ def is_plain_place(before: str, after: str, *, is_act: bool, is_labelled: bool, 
     ``is_labelled`` is for values that a noun may name: "order PO-4471"; ``is_subject`` for those that open a clause as its
     subject; ``is_act`` for participles, behind a form of "be".
     """
-    if _HELD.search(before) or _is_undone(after):
+    if _is_undone(after):
         return False
-    before = _PIECE.sub("", before)
-    clause = before[max((found.end() for found in _CLAUSE.finditer(before)), default=0) :]
+    if before and not before[-1].isspace():
+        before = _PIECE.sub("", before)
+    begins = [before.rfind(mark) + len(mark) for mark in _CLAUSE_MARKS if mark in before]
+    clause = before[max(begins, default=0) :]
     words = _WORD.findall(clause)
+    if not _HOLDING_BACK.isdisjoint(words):
+        return False
     if is_act:
         while words and (words[-1] in _ADVERBS or words[-1].endswith("ly")):
             words.pop()
@@ -171,8 +195,7 @@ def _is_complement(preposition: str, head: list[str]) -> bool:
         head = head[:-1]
     if not head or _is_fact(head):
         return True
-    reach = range(len(head) - 1, max(0, len(head) - _OBJECT), -1)
-    if any(head[at - 1] not in _LINKS and _is_fact(head[:at]) for at in reach):
+    if any(_is_fact(head[max(0, at - 2) : at]) for at in _reach(head) if head[at - 1] not in _LINKS):
         return True
     if len(head) == 1:
         return head[0] not in _NUMBERS and (preposition == "of" or head[0].endswith("s"))
@@ -181,6 +204,11 @@ def _is_complement(preposition: str, head: list[str]) -> bool:
     if head[0] in _DETERMINERS and len(head) <= _NOUN_PHRASE and not head[-1].endswith("ed"):
         return True
     return preposition == "of" and (head[-2] in _DETERMINERS or head[-3:-2] == ["the"])
+
+
+def _reach(head: list[str]) -> range:
+    """Where the verb of a phrase may end, from near to far."""
+    return range(len(head) - 1, max(0, len(head) - _OBJECT), -1)
 
 
 def _is_fact(words: list[str]) -> bool:
