@@ -42,7 +42,13 @@ def number(row: Row, text: str) -> str:
     return import_module("test_number").check(text, row["value"], **row["options"]).state
 
 
+def answer(row: Row, text: str) -> str:
+    module = import_module("test_answer")
+    return module.check(row["gold"], text, row.get("question", module.QUESTION)).state
+
+
 SCORERS: dict[str, Asked] = {
+    "answer": answer,
     "exact": asked_of("exact", "value"),
     "fuzzy-ocr": asked_of("fuzzy_ocr", "value"),
     "coverage": asked_of("coverage", "value"),
@@ -70,6 +76,9 @@ OF_WORDS = (
     "<strong>{}</strong>",
     '<span class="hl">{}</span>',
     "[{}](https://example.org/x)",
+    "[{}][1]",
+    "=={}==",
+    "<code>{}</code>",
 )
 OF_ALL = (
     "- {}",
@@ -154,6 +163,7 @@ MAY_MEAN_SOMETHING = [
         "It is [not](https://example.org/x) billing.",
         "a denial in it",
     ),
+    ({"contains": "net 45"}, "It is net <td>45</td> days.", "a cell of its own, or a phrase"),
     ({"exact-match": "42"}, "> 42", "somebody's words, or the answer"),
 ]
 
@@ -199,7 +209,11 @@ def test_evidence_points_into_the_response():
         (" _a _b _c", None, None),
         ("snake_case and __all__", None, "snake_case and all"),
         ("~~net 45~~", None, None),
-        ("a<br>b", "a\nb", None),
+        ("a<br>b", None, "a\nb"),
+        ("<p>a</p>\n<p>b</p>", "\na\n\n\nb\n", None),
+        ("not <td>45</td> days", None, "not \n45\n days"),
+        ("[net 45][terms] ==now==", None, "net 45 now"),
+        ("x==1 or y==2", None, None),
         ("x < y and y > z", None, None),
         ("List<int> of `int`", None, "List<int> of int"),
         ("- one\n- two", None, None),

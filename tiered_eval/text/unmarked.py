@@ -23,23 +23,30 @@ _UNSEEN = "\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 """Invisible characters; not the joiners that Persian words and emoji are written with."""
 _FIXED = "\u00a0\u2007\u202f"
 """Spaces that do not break."""
-_MAY_MARK = re.compile(rf"[*_<>#`\]{_UNSEEN}{_FIXED}]")
+_MAY_MARK = re.compile(rf"[*_<>#`=\]{_UNSEEN}{_FIXED}]")
 
 _HIDDEN = re.compile(f"[{_UNSEEN}]")
 _FIXED_SPACE = re.compile(rf"(?<!\d)[{_FIXED}]|[{_FIXED}](?!\d)")
 """Other than inside a number."""
 _STARS = re.compile(r"(?<![\w*])(\*{1,8})(?=[^\s*])([^*\n]{1,200})(?<=[^\s*])\1(?![\w*])")
 _LOOKS = re.compile(r"</?(?:b|strong|i|em|u|mark|span|small|big|font)(?:\s[^<>]{0,200})?>", re.IGNORECASE)
-_LAYOUT = re.compile(
-    r"</?(?:p|div|br|li|ul|ol|table|tbody|thead|tr|td|th|h[1-6]|section|article)(?:\s[^<>]{0,200})?/?>",
+_LAYOUT_TAG = (
+    r"<{0}(?:p|div|br|li|ul|ol|table|tbody|thead|tr|td|th|h[1-6]|section|article)(?:\s[^<>]{{0,200}})?/?>"
+)
+_LAYOUT = re.compile(_LAYOUT_TAG.format("/?"), re.IGNORECASE)
+_LAYOUT_AT_EDGE = re.compile(
+    rf"(?:^|(?<=[>\n]))[ \t]*{_LAYOUT_TAG.format('')}|{_LAYOUT_TAG.format('/')}(?=[ \t]*(?:<|\n|\Z))",
     re.IGNORECASE,
 )
+"""Around whole lines; inside of a line a tag may part what it stands between."""
 _UNDERSCORES = re.compile(
     r"(?<!\w)(_{1,3})(?=[^\s_])((?:[^_\n]|(?<=[^\W_])_+(?=[^\W_])){1,200})(?<=[^\s_])\1(?!\w)"
 )
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{1,200})(?<!`)\1(?!`)")
 _TAGS_WITH_SENSE = re.compile(r"</?(?:a|code|kbd|tt)(?:\s[^<>]{0,500})?>", re.IGNORECASE)
 _LINK = re.compile(r"(?<!!)(\[)([^\[\]\n]{1,200})\]\([^()\s]{0,500}(?:\s\"[^\"\n]{0,200}\")?\)")
+_REFERENCE = re.compile(r"(?<!!)(\[)([^\[\]\n]{1,200})\]\[[^\[\]\n]{0,60}\]")
+_HIGHLIGHT = re.compile(r"(?<![\w=])(==)(?=[^\s=])([^=\n]{1,200})(?<=[^\s=])==(?![\w=])")
 _LINE_MARK = re.compile(r"^[ \t]*(?:(?:>(?=[\s>]))+[ \t]*)*(?:#{1,6}(?=[ \t]))?(?<=[>#])", re.MULTILINE)
 LONGEST = 200_000
 """Characters of a text whose marks are looked for; what follows keeps its own."""
@@ -99,12 +106,15 @@ def marks_in(value: str) -> tuple[bool, bool]:
 
 def _without_bold(text: str) -> str:
     text = _LOOKS.sub(_cut, _HIDDEN.sub(_CUT, text))
-    text = _FIXED_SPACE.sub(" ", _LAYOUT.sub(_line, text))
+    text = _FIXED_SPACE.sub(" ", _LAYOUT_AT_EDGE.sub(_line, text))
     return _nested(_STARS, text) if "*" in text else text
 
 
 def _without_other(text: str) -> str:
-    text = _LINK.sub(_inner, _TAGS_WITH_SENSE.sub(_cut, _LINE_MARK.sub(_cut, text)))
+    for pattern, left in ((_LINE_MARK, _cut), (_LAYOUT, _line), (_TAGS_WITH_SENSE, _cut), (_LINK, _inner)):
+        text = pattern.sub(left, text)
+    for pattern in (_REFERENCE, _HIGHLIGHT):
+        text = pattern.sub(_inner, text)
     return _nested(_UNDERSCORES, _nested(_CODE, text))
 
 

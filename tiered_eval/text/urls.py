@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 __all__ = ["Address", "find_addresses", "parse_address"]
 
-_REST = r"(?:(?!\]\()[^\s<>\"“”`{}|\\^])"
+_REST = r"(?:(?!\][(\[])[^\s<>\"“”`{}|\\^])"
 """Not the end of a link's words, as in ``[example.com](https://example.com)``."""
 _BEGIN = r"(?:(?<![\w@./-])|(?<=^_)|(?<=^__)|(?<=[\s(]_)|(?<=[\s(]__))"
 """Underscores in front are marks of formatting, unless they stand in a word."""
