@@ -93,6 +93,19 @@ def test_a_damaged_or_planted_vector_is_found_and_taken_away(home: Path, stateme
     assert [entry.key for entry in entries(home / "vectors")] == ["two"]
 
 
+@pytest.mark.parametrize("command", ["verify", "stats", "prune"])
+def test_vectors_whose_table_is_garbled_are_said_to_be(
+    home: Path, command: str, capsys: pytest.CaptureFixture[str]
+):
+    """The folder can be taken away, and the message says so; it is no fault of the program's."""
+    file = home / "vectors" / "cache.db"
+    on_vectors(home, "PRAGMA wal_checkpoint(TRUNCATE)")
+    file.write_bytes(file.read_bytes().replace(b"CREATE TABLE Cache", b"CREATE TAB\xc5E Cache"))
+
+    assert run_app(["cache", command, "--home", str(home)]) == 2
+    assert "the cache cannot be" in capsys.readouterr().err
+
+
 def test_old_replies_are_forgotten_only_when_asked(home: Path):
     """Their money stays in the books, and the ledger opens as before."""
     assert run_app(["cache", "prune", "--older-than", "30", "--home", str(home)]) == 0

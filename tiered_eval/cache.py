@@ -167,7 +167,7 @@ def prune(folder: Path, *, is_unwanted: Callable[[Entry], bool]) -> int:
         try:
             with closing(sqlite3.connect(folder / TABLE, timeout=30.0)) as connection, connection:
                 connection.executemany("DELETE FROM Cache WHERE rowid = ?", unwanted)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise ConfigError(f"{folder}: the cache cannot be written ({error})") from error
     return len(unwanted)
 
@@ -195,7 +195,7 @@ def _rows(folder: Path) -> Iterator[tuple[int, Entry]]:
                         stored_at=float(stored_at) if isinstance(stored_at, int | float) else 0.0,
                     ),
                 )
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's message may quote what is damaged
         raise ConfigError(
             f"{folder}: the cache cannot be read ({error}); remove the folder, it can be computed again"
         ) from error
