@@ -117,7 +117,9 @@ def doubt_of_frame(
     before, after = _IN_MAY.sub("Mai", before).lower(), after.lower()
     if found == "word" and _NARROWED.match(after) and _COPULA.search(before):
         return "only as far as the words behind it say"
-    if FRAME in signs_in(text) and (doubt := _doubt_before(before, own) or _doubt_behind(after, found)):
+    if FRAME in signs_in(text) and (
+        doubt := _doubt_before(before, found, own) or _doubt_behind(after, found)
+    ):
         return doubt
     if (
         found not in ("bound", "statement")
@@ -183,11 +185,13 @@ def _sentence_around(text: str, start: int, end: int) -> tuple[str, str]:
     return text[begin:start], text[end : stop.start() if stop else end + _LOOK]
 
 
-def _doubt_before(before: str, own: frozenset[str]) -> str | None:
+def _doubt_before(before: str, found: Found, own: frozenset[str]) -> str | None:
     for frame in _FRAME.finditer(before):
         kind = frame.lastgroup
         if kind is not None and own.isdisjoint(frame[0].split()) and _reaches(before, frame, kind):
             return _REASONS[kind]
+    if found == "statement":
+        return None
     if _COMPARED_BEFORE.search(before):
         return "compared with it"
     return "set apart by the words before it" if _RULED_OUT_BEFORE.search(before) else None

@@ -136,7 +136,7 @@ def _framed(claim: Passage, place: Passage, first: int, last: int) -> str | None
 
 _PAST = frozenset("was were had did won built bought sold found made left came went gave took".split())
 """Of what happened once, more may be told; a rule is restricted by it."""
-_TAILS = frozenset("to from with without for when under less more above below no or".split())
+_TAILS = frozenset("to from with without for when under less more above below no".split())
 
 
 def _tail(claim: Passage, place: Passage, last: int) -> str | None:

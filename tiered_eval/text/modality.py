@@ -44,7 +44,7 @@ _UNMAKERS = frozenset(
     stem(word) for word in "former ex fake false mock pseudo potential proposed low".split()
 )
 """Before a noun they make something else of it: a former director is none."""
-_LESSER = frozenset("deputy acting vice assistant interim associate aspiring".split())
+_LESSER = frozenset("prime deputy acting vice assistant interim associate aspiring".split())
 """The same right before it."""
 _CONDITIONS = frozenset("if unless until till assuming except excluding barring".split())
 """Behind a statement they tie it to something; so does "only" before one of the next words."""
