@@ -164,6 +164,8 @@ MAY_MEAN_SOMETHING = [
         "a denial in it",
     ),
     ({"contains": "net 45"}, "It is net <td>45</td> days.", "a cell of its own, or a phrase"),
+    ({"contains": "secret"}, "The se**cre**t is out.", "a part of a word in bold"),
+    ({"not-contains": "secret"}, "The se**cre**t is out.", "and so it is not absent"),
     ({"exact-match": "42"}, "> 42", "somebody's words, or the answer"),
 ]
 
@@ -214,6 +216,7 @@ def test_evidence_points_into_the_response():
         ("not <td>45</td> days", None, "not \n45\n days"),
         ("[net 45][terms] ==now==", None, "net 45 now"),
         ("x==1 or y==2", None, None),
+        ("a se**cre**t", None, "a secret"),
         ("x < y and y > z", None, None),
         ("List<int> of `int`", None, "List<int> of int"),
         ("- one\n- two", None, None),

@@ -47,6 +47,8 @@ _TAGS_WITH_SENSE = re.compile(r"</?(?:a|code|kbd|tt)(?:\s[^<>]{0,500})?>", re.IG
 _LINK = re.compile(r"(?<!!)(\[)([^\[\]\n]{1,200})\]\([^()\s]{0,500}(?:\s\"[^\"\n]{0,200}\")?\)")
 _REFERENCE = re.compile(r"(?<!!)(\[)([^\[\]\n]{1,200})\]\[[^\[\]\n]{0,60}\]")
 _HIGHLIGHT = re.compile(r"(?<![\w=])(==)(?=[^\s=])([^=\n]{1,200})(?<=[^\s=])==(?![\w=])")
+_STARS_IN_WORD = re.compile(r"(\*\*)(?=[^\s*])([^*\n]{1,200})(?<=[^\s*])\*\*(?!\*)")
+"""``se**cre**t``, which may be a power as well."""
 _LINE_MARK = re.compile(r"^[ \t]*(?:(?:>(?=[\s>]))+[ \t]*)*(?:#{1,6}(?=[ \t]))?(?<=[>#])", re.MULTILINE)
 LONGEST = 200_000
 """Characters of a text whose marks are looked for; what follows keeps its own."""
@@ -113,7 +115,7 @@ def _without_bold(text: str) -> str:
 def _without_other(text: str) -> str:
     for pattern, left in ((_LINE_MARK, _cut), (_LAYOUT, _line), (_TAGS_WITH_SENSE, _cut), (_LINK, _inner)):
         text = pattern.sub(left, text)
-    for pattern in (_REFERENCE, _HIGHLIGHT):
+    for pattern in (_REFERENCE, _HIGHLIGHT, _STARS_IN_WORD):
         text = pattern.sub(_inner, text)
     return _nested(_UNDERSCORES, _nested(_CODE, text))
 
