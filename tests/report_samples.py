@@ -107,7 +107,11 @@ _RESULTS = (
             scorer="judge",
             model="judge-1",
             cost_usd=Decimal("0.0012"),
-            trail=(Step("coverage", "coverage", "unsure", "below the threshold", 0.61),),
+            trail=(
+                Step("coverage", "coverage", "unsure", "below the threshold", 0.61),
+                Step("code-exec", "exact", "unsure", "no test decides", ran_in="none"),
+            ),
+            ran_in="bubblewrap",
         ),
     ),
 )
@@ -185,6 +189,7 @@ _SAMPLE = Report(
     ),
     leftovers={"budget": 1},
     failures={"ProviderUnavailable": 1},
+    ran_in={"bubblewrap": 3, "none": 1},
     spend=Spend(
         settled_usd=Decimal("0.0012"),
         unknown_usd=Decimal("0.0030"),

@@ -707,6 +707,7 @@ def test_running_unshut_is_said_in_verdict_and_report(suite: Callable[..., Path]
 
     assert report.results[0].verdicts[0].state == "pass"
     assert "(not shut in)" in report.results[0].verdicts[0].reason
+    assert report.ran_in == {"none": 1}
     assert any("runs code of the responses as yourself" in warning for warning in report.warnings)
 
 

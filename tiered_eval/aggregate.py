@@ -74,6 +74,13 @@ def _weights(verdicts: Iterable[Verdict]) -> tuple[float, float, float, bool]:
     return passed, decided, total, failed
 
 
+def _ran_in(verdict: Verdict) -> str | None:
+    """How code of the response was shut in, also where what it came to was not the last word."""
+    if verdict.ran_in is not None or not verdict.trail:
+        return verdict.ran_in
+    return next((step.ran_in for step in verdict.trail if step.ran_in is not None), None)
+
+
 @dataclass(slots=True)
 class _Share:
     """One figure in the making: a mean over cases, with its bounds."""
@@ -121,6 +128,7 @@ class Tally:
         self.states: Counter[str] = Counter()
         self.leftovers: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
+        self.ran_in: Counter[str] = Counter()
         self.tiers: dict[Tier, TierCounts] = {tier: TierCounts() for tier in TIERS}
         self._partial = _Share()
         self._passed = _Share()
@@ -140,6 +148,8 @@ class Tally:
                 self.cost_usd += verdict.cost_usd
             if verdict.dimension is not None:
                 has_dimension = True
+            if (ran_in := _ran_in(verdict)) is not None:
+                self.ran_in[ran_in] += 1
             if state == "pass" or state == "fail":
                 if verdict.tier is not None:
                     self._add_to_tier(self.tiers[verdict.tier], verdict, avoided_pico)

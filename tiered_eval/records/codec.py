@@ -103,6 +103,8 @@ def verdict_to_json(verdict: Verdict) -> Json:
         data["certified"], data["audited"] = verdict.certified, verdict.audited
     if verdict.metrics:
         data["metrics"] = dict(verdict.metrics)
+    if verdict.ran_in is not None:
+        data["ran_in"] = verdict.ran_in
     return data
 
 
@@ -136,6 +138,7 @@ def verdict_from_json(data: Mapping[str, Any], case_id: str) -> Verdict:
         certified=get("certified", False),
         audited=get("audited", False),
         metrics=get("metrics", NO_METRICS),
+        ran_in=get("ran_in"),
     )
 
 
@@ -256,6 +259,8 @@ def _step_to_json(step: Step) -> Json:
         data["model"] = step.model
     if step.stage is not None:
         data["stage"] = step.stage
+    if step.ran_in is not None:
+        data["ran_in"] = step.ran_in
     return data
 
 
@@ -269,6 +274,7 @@ def _step_from_json(data: Mapping[str, Any]) -> Step:
         get("score"),
         get("model"),
         get("stage"),
+        get("ran_in"),
     )
 
 

@@ -240,6 +240,8 @@ class Report:
     """Where one could decide early."""
     sampled: SampledScore | None = None
     """Where not all that needs the judge was judged, and what was is a random part of it."""
+    ran_in: Mapping[str, int] = field(default_factory=dict)
+    """Expectations for which code of a response ran, by how it was shut in: ``bubblewrap``, ``namespaces``, ``none``."""
     exit_code: int = 0
     stopped: Literal["budget", "deadline", "interrupted"] | None = None
     """Why the run ended early; None when it did not."""

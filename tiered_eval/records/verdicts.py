@@ -54,6 +54,8 @@ class Step:
     """The model that was asked, as it named itself; None for mechanical checks."""
     stage: int | None = None
     """Of a chain of judges, counted from 1."""
+    ran_in: str | None = None
+    """How code of the response was shut in that the check ran; see ``Outcome.ran_in``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class Outcome:
     """Other figures in [0, 1] that the check came to, by name; a scorecard may weigh one as a dimension."""
     trail: tuple[Step, ...] = ()
     """What others said before, where the step asks several; this outcome is the last word."""
+    ran_in: str | None = None
+    """How code of the response was shut in that the check ran: ``bubblewrap``, ``namespaces`` or ``none``; None where it ran none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +127,8 @@ class Verdict:
     audited: bool = False
     metrics: Mapping[str, float] = field(default_factory=_no_metrics, hash=False)
     """Other figures in [0, 1] that the check came to, by name."""
+    ran_in: str | None = None
+    """How code of the response was shut in that the deciding check ran; see ``Outcome.ran_in``."""
 
     @property
     def is_decided(self) -> bool:

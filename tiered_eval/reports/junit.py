@@ -61,6 +61,7 @@ def _properties(report: Report) -> Iterator[str]:
         "unknown_usd": plain_decimal(report.spend.unknown_usd),
         "gate": wording.gate_line(report.gate),
         "exit_code": str(report.exit_code),
+        **({"code_ran": wording.ran_in_line(report.ran_in)} if report.ran_in else {}),
         **against_properties(report.against),
         **certified_properties(report),
         **_scorecard(report),

@@ -133,6 +133,8 @@ def _facts(report: Report) -> Iterator[str]:
     if report.spend.by_stage:
         yield f"- By stage: {_text(wording.stages_line(report.spend.by_stage), 600)}\n"
     yield f"- Time: {_text(wording.time_line(report), 200)}\n"
+    if report.ran_in:
+        yield f"- Code of responses ran: {_text(wording.ran_in_line(report.ran_in), 200)}\n"
     if report.leftovers:
         yield f"- Not judged: {_text(wording.reasons_line(report.leftovers), 400)}\n"
     if report.failures:

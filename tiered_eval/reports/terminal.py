@@ -181,6 +181,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str, str]]:
     if report.spend.by_stage:
         yield ("by stage", wording.stages_line(report.spend.by_stage), "")
     yield ("time", wording.time_line(report), "")
+    if report.ran_in:
+        yield ("code ran", wording.ran_in_line(report.ran_in), "yellow" if "none" in report.ran_in else "")
     if report.leftovers:
         yield ("not judged", wording.reasons_line(report.leftovers), "yellow")
     if report.failures:

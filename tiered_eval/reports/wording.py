@@ -27,6 +27,7 @@ __all__ = [
     "leftover_words",
     "next_steps",
     "plural",
+    "ran_in_line",
     "reasons_line",
     "share",
     "spend_lines",
@@ -129,6 +130,14 @@ def reasons_line(reasons: Mapping[str, int]) -> str:
     """Counts by reason, most first: ``the cap was reached: 8, no judge to ask: 2``."""
     ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{leftover_words(reason)}: {count:,}" for reason, count in ordered)
+
+
+def ran_in_line(ran_in: Mapping[str, int]) -> str:
+    """How code of responses was shut in: ``in bubblewrap for 12 expectations, not shut in for 1 expectation``."""
+    return ", ".join(
+        f"{'not shut in' if where == 'none' else f'in {one_line(where, 40)}'} for {plural(count, 'expectation')}"
+        for where, count in ran_in.items()
+    )
 
 
 def busy_tiers(report: Report) -> list[TierLine]:

@@ -301,7 +301,15 @@ def _turned(score: float | None) -> float | None:
 
 
 def _entry(step: RouteStep, scorer: Scorer, outcome: Outcome) -> Step:
-    return Step(step.scorer, scorer.tier, outcome.state, outcome.reason, outcome.score, outcome.model)
+    return Step(
+        step.scorer,
+        scorer.tier,
+        outcome.state,
+        outcome.reason,
+        outcome.score,
+        outcome.model,
+        ran_in=outcome.ran_in,
+    )
 
 
 def _verdict(
@@ -334,6 +342,7 @@ def _verdict(
         cost_usd=outcome.cost_usd,
         from_store=outcome.from_store,
         metrics=outcome.metrics,
+        ran_in=outcome.ran_in,
     )
 
 

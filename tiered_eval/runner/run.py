@@ -431,6 +431,7 @@ class _Run:
             tiers=tier_lines(tally, spend),
             leftovers=dict(sorted(tally.leftovers.items())),
             failures=dict(sorted(tally.failures.items())),
+            ran_in=dict(sorted(tally.ran_in.items())),
             spend=spend,
             gate=gate,
             certificate=certificate,

@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -171,13 +172,18 @@ def _outcome(tested: Sequence[Tested], isolation: Isolation, options: Mapping[st
     failed = next((one for one in tested if one.state == "failed"), None)
     untestable = next((one for one in tested if one.state == "untestable"), None)
     if untestable is not None and not _is_decided(tested, options):
-        return Outcome("unsure", f"{reason}; {untestable.name}: {untestable.message}; use `cases` instead")
+        return Outcome(
+            "unsure",
+            f"{reason}; {untestable.name}: {untestable.message}; use `cases` instead",
+            ran_in=isolation,
+        )
     evidence = None
     if failed is not None:
         shown = f"{failed.name}: {failed.message}" if failed.message else failed.name
         evidence = Evidence(shown[:_QUOTE_LENGTH])
         reason = f"{reason}; first to fail: {shown[:_QUOTE_LENGTH]}"
-    return graded(passed / len(tested), options, default=1.0, reason=reason, evidence=evidence)
+    outcome = graded(passed / len(tested), options, default=1.0, reason=reason, evidence=evidence)
+    return replace(outcome, ran_in=isolation)
 
 
 def _is_decided(tested: Sequence[Tested], options: Mapping[str, Any]) -> bool:
