@@ -62,6 +62,10 @@ SCORERS: dict[str, Asked] = {
     "numeric": entry("numeric", "value"),
     "date": entry("date", "value"),
     "word-count": entry("word-count", "count"),
+    "fuzzy-string": entry("fuzzy-string", "text"),
+    "rouge": entry("rouge", "settings"),
+    "bleu": entry("bleu", "text"),
+    "lexical-cosine": entry("lexical-cosine", "text"),
     "list-match": lambda row, text: state({"list-match": {"value": row["items"], **row["options"]}}, text),
     "is-refusal": lambda row, text: state("is-refusal", text),
 }
@@ -92,11 +96,14 @@ OF_ALL = (
     "{}\r\n",
 )
 WORD = re.compile(r"(?<!\S)(?!\S*://|www\.)([(\[{\"'“‘]*)(\S*?\w\S*?)([)\]}\"'”’.,;:!?]*)(?!\S)")
+DEGREES = {"fuzzy-string", "rouge", "bleu", "lexical-cosine"}
+"""To these a dash or a bar around the whole is one more character, and how many may be is their author's to say."""
+CHARACTERS = ("- {}", "* {}", "| {} |")
 HAS_MARKS = re.compile(r"[*_`<\[|\n{]")
 """Marks inside of marks, of several lines or in JSON, are something else."""
 
 
-def marked(text: str) -> Iterator[str]:
+def marked(text: str, *, is_degree: bool = False) -> Iterator[str]:
     """The text with marks: each word in one way, the next word in the next, and the whole in every way."""
     if HAS_MARKS.search(text) or not any(map(str.isalnum, text)):
         return
@@ -104,7 +111,8 @@ def marked(text: str) -> Iterator[str]:
         for way in (OF_WORDS[index % len(OF_WORDS)], OF_WORDS[(index + 5) % len(OF_WORDS)]):
             yield f"{text[: found.start(2)]}{way.format(found[2])}{text[found.end(2) :]}"
     for way in OF_ALL:
-        yield way.format(text)
+        if not (is_degree and way in CHARACTERS):
+            yield way.format(text)
     yield text.replace(" ", "\u00a0")
     yield re.sub(r"(?<=[a-z]{3})(?=[a-z]{3})", "\u00ad", text, count=1)
     yield re.sub(r"(?<=\s)(?=\w)", "\u200b", text)
@@ -118,7 +126,7 @@ def test_marks_do_not_turn_a_verdict_round(name: str):
         for row in rows_of(test):
             response = str(row.get("response", row.get("text")))
             before = SCORERS[name](row, response)
-            for text in marked(response):
+            for text in marked(response, is_degree=name in DEGREES):
                 tried += 1
                 if {before, after := SCORERS[name](row, text)} == {"pass", "fail"}:
                     turned.append(f"{before} became {after} for {text!r}")

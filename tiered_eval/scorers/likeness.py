@@ -13,7 +13,7 @@ from typing import Any
 
 from tiered_eval.records import Outcome, Tier
 from tiered_eval.scorers.extras import missing_package
-from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, texts_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, graded, texts_of
 from tiered_eval.text.normalise import normalise, normalise_cased
 
 __all__ = ["LONGEST", "FuzzyString", "Levenshtein"]
@@ -72,6 +72,9 @@ class FuzzyString(Levenshtein):
 
     name = "fuzzy-string"
     default_case = False
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all"
 
     def scored(self, wanted: str, found: str, options: Mapping[str, Any]) -> Outcome:
         outcome = super().scored(wanted, found, options)

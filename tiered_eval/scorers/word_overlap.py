@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 
 from tiered_eval.records import Outcome, Tier
 from tiered_eval.scorers.extras import missing_package
-from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, texts_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, graded, texts_of
 from tiered_eval.text.accents import composed
 
 __all__ = ["Bleu", "LexicalCosine", "Rouge"]
@@ -58,6 +58,9 @@ def stems_of(text: str) -> tuple[str, ...]:
 class _Overlap(SelectingScorer):
     tier: Tier = "coverage"
     default_pass_at = 0.75
+
+    def marks_taken(self, expected: Any, options: Mapping[str, Any]) -> Taken:
+        return "all"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         texts = texts_of(expected)
