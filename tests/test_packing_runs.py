@@ -13,7 +13,7 @@ from gateways import AT, PRICES, SMALL, until
 from test_packing import CLAIMS, judge, sizes
 
 from tiered_eval.calls import Gateway, Terms, World
-from tiered_eval.calls.batches import QUIET_S
+from tiered_eval.calls.batches import QUIET_S, TRIED_FROM
 from tiered_eval.cli.app import run_app
 from tiered_eval.config import RunConfig
 from tiered_eval.pricing import PriceBook
@@ -106,6 +106,10 @@ async def test_each_answer_reaches_its_own_expectation(tmp_path: Path):
             assert verdict.state == expected
 
 
+CASES = TRIED_FROM - 1
+"""A larger batch sends one call ahead."""
+
+
 async def test_a_run_by_batches_waits_for_all_of_it(tmp_path: Path):
     """A run whose calls travel in a batch submits one batch of packs, and ends with all verdicts."""
     provider = ScriptedProvider(answer=judge())
@@ -114,7 +118,7 @@ async def test_a_run_by_batches_waits_for_all_of_it(tmp_path: Path):
     async def quiet(seconds: float) -> None:
         """It is quiet once all packs wait, however long a busy machine takes to read the suite."""
         if seconds == QUIET_S:
-            await until(lambda: len(gateway._batches._waiting) == 40)
+            await until(lambda: len(gateway._batches._waiting) == CASES)
         else:
             await asyncio.sleep(0.001)
 
@@ -144,11 +148,11 @@ async def test_a_run_by_batches_waits_for_all_of_it(tmp_path: Path):
         home=tmp_path,
         judged_at_once=4096,
     )
-    report = await evaluate(cases(count=40), config, services=services)
+    report = await evaluate(cases(count=CASES), config, services=services)
     await services.aclose()
 
-    assert report.counts.passed == 160
-    assert (batches.sizes, provider.asked) == ([40], [])
+    assert report.counts.passed == 4 * CASES
+    assert (batches.sizes, provider.asked) == ([CASES], [])
 
 
 async def test_a_run_that_is_told_to_end_makes_the_open_calls_only(tmp_path: Path):
