@@ -334,6 +334,16 @@ def many(states: str, count: int = 40, **fields: Any) -> list[CaseResult]:
     return [case_of(f"c{n}", states, index=n, **fields) for n in range(count)]
 
 
+@pytest.mark.parametrize("side", ["base", "candidate"])
+def test_two_cases_of_one_id_are_not_compared(side: str):
+    """Which of them belongs to which would be a guess: the id is named instead."""
+    runs = {"base": many("pp"), "candidate": many("pp")}
+    runs[side] = [*runs[side], case_of("c7", "ff", index=40)]
+
+    with pytest.raises(ConfigError, match=f"two cases of the {side} have the id 'c7'"):
+        compared(runs["base"], runs["candidate"])
+
+
 def test_equal_runs_are_tied_and_no_regression():
     """Nothing changed: tied, exit code 0, and still an interval, since ties alone prove little."""
     done = compared(many("ppf"), many("ppf"))

@@ -9,10 +9,12 @@ Used by :mod:`tiered_eval.calibration.comparison`. Runs in the same order are re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult, Verdict
+from tiered_eval.suite.seen import SeenIds
 from tiered_eval.text.plurals import plural
 
 __all__ = [
@@ -100,10 +102,14 @@ class Score:
 def in_step(
     base: Sequence[CaseResult], candidate: Sequence[CaseResult]
 ) -> Iterator[tuple[CaseResult | None, CaseResult | None]]:
-    """Pairs by case id, with None for a missing side. Runs in the same order are read side by side, never held."""
+    """Pairs by case id, with None for a missing side. Runs in the same order are read side by side, never held.
+
+    Raises:
+        ConfigError: two cases of a run have the same id, so nobody knows which belongs to which.
+    """
     waiting: dict[str, CaseResult] = {}
-    rest = iter(base)
-    for after in candidate:
+    rest = _told_apart(base, "base")
+    for after in _told_apart(candidate, "candidate"):
         before = waiting.pop(after.case_id, None)
         while before is None and (other := next(rest, None)) is not None:
             if other.case_id == after.case_id:
@@ -113,6 +119,16 @@ def in_step(
         yield before, after
     for before in (*waiting.values(), *rest):
         yield before, None
+
+
+def _told_apart(results: Iterable[CaseResult], side: str) -> Iterator[CaseResult]:
+    seen = SeenIds()
+    for result in results:
+        if not seen.add(result.case_id):
+            raise ConfigError(
+                f"two cases of the {side} have the id {result.case_id!r}: cases are compared by their ids, give each one of its own"
+            )
+        yield result
 
 
 class Paired:
