@@ -149,7 +149,7 @@ def test_what_climbs_while_the_run_is_abandoned_is_left_over_and_not_lost():
             await evaluator.abandon()
             async with asyncio.timeout(5):
                 result = await asked
-            assert evaluator.open_jobs == 0
+            assert evaluator.open_jobs.total == 0
 
         assert [verdict.leftover for verdict in result.verdicts] == ["interrupted"] * 40
 

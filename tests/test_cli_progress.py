@@ -69,6 +69,19 @@ class TestLines:
             == "5 of 100 (5 %), 5 passed, 0 failed, $0.0123 of $2.00, 11.0 s of 6 min 00 s, 64 waiting for a model"
         )
 
+    def test_code_that_runs_is_no_model(self, clock: Clock):
+        """Whoever waits is told for what."""
+        lines: list[str] = []
+        display = LinesDisplay(lines.append, clock)
+
+        for for_code in (3, 5):
+            display.update(progress(5, open_calls=5, open_for_code=for_code))
+            clock.now += 10
+            display.tick()
+
+        assert lines[0].endswith(", 2 waiting for a model, 3 waiting for code to run")
+        assert lines[1].endswith(" s of 6 min 00 s, 5 waiting for code to run")
+
     def test_a_line_is_due_every_ten_per_cent(self, clock: Clock):
         """A fast run shows a line for each tenth, and no more than one a second."""
         lines: list[str] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.boxes import any_working
-from tiered_eval import evaluate, load_suite
+from tiered_eval import Evaluator, evaluate, load_suite
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import DeadlineReached, Interrupted
 from tiered_eval.records import Report
@@ -113,3 +113,20 @@ async def test_no_time_left_is_no_time():
     """Work that comes too late does not begin to wait."""
     with pytest.raises(DeadlineReached):
         await LocalWork(lambda: -1.0).on(asyncio.sleep(60))
+
+
+async def test_an_evaluator_knows_what_waits_for_code():
+    """Progress must not say that a model is waited for while code of the user's own runs."""
+    seen: list[tuple[int, int]] = []
+
+    async def asks_around(response: str) -> bool:
+        seen.append((evaluator.open_jobs.total, evaluator.open_jobs.for_code))
+        return True
+
+    config = RunConfig(scorers={"asks-around": asks_around}, embedder="none", mode="offline")
+    async with Evaluator(config) as evaluator:
+        verdict = await evaluator.check("check", scorer="asks-around", response="Good day.")
+
+    assert verdict.state == "pass"
+    assert seen == [(1, 1)]
+    assert (evaluator.open_jobs.total, evaluator.open_jobs.for_code) == (0, 0)

@@ -184,5 +184,7 @@ def _facts(progress: Progress, elapsed_s: float) -> Iterator[str]:
     yield f"{usd(progress.spent_usd)}{cap}"
     limit = "" if progress.limit_s is None else f" of {duration(progress.limit_s)}"
     yield f"{duration(elapsed_s)}{limit}"
-    if progress.open_calls:
-        yield f"{progress.open_calls:,} waiting for a model"
+    if for_model := progress.open_calls - progress.open_for_code:
+        yield f"{for_model:,} waiting for a model"
+    if progress.open_for_code:
+        yield f"{progress.open_for_code:,} waiting for code to run"

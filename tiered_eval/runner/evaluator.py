@@ -25,7 +25,7 @@ from tiered_eval.profiles import Profile, load_profile
 from tiered_eval.records import Case, CaseResult, Expectation, Match, Suite, Tier, Value, Verdict
 from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.checks import Checker, OpenExpectation, failed_check, failure_of, not_judged
-from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window, kept_for_writing_s
+from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, OpenJobs, StopReason, Window, kept_for_writing_s
 from tiered_eval.runner.local_work import LocalWork
 from tiered_eval.runner.opened import PASSED_OVER
 from tiered_eval.runner.services import RunServices, open_services
@@ -96,8 +96,7 @@ class Evaluator:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_open = False
         self._is_abandoned = False
-        self.open_jobs = 0
-        """Expectations that wait for a model now."""
+        self.open_jobs = OpenJobs()
 
     async def __aenter__(self) -> Evaluator:
         if self._loop is not None:
@@ -318,7 +317,7 @@ class Evaluator:
 
     async def _enqueue(self, opened: OpenCase) -> None:
         for job in opened.jobs:
-            self.open_jobs += 1
+            self.open_jobs.wait(job, self._checker.asking_scorer(job.opened))
             if opened.turns is not None:
                 opened.turns.entered()
             await self._put(job)
@@ -371,7 +370,7 @@ class Evaluator:
         self._end(job, job.opened.audit.early)
 
     def _end(self, job: Job, verdict: Verdict) -> None:
-        self.open_jobs -= 1
+        self.open_jobs.end(job)
         if job.owner.turns is not None:
             job.owner.turns.settled()
         job.settle(verdict)
@@ -427,6 +426,7 @@ class Evaluator:
             self._end(job, begun)
             return False
         job.opened = begun
+        self.open_jobs.wait(job, self._checker.asking_scorer(begun))
         if self._is_kept(job):
             return False
         if self._queue_of(job) is queue:

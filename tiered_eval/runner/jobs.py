@@ -15,12 +15,21 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from tiered_eval.aggregate import case_result
 from tiered_eval.records import Case, CaseResult, Verdict
 from tiered_eval.runner.checks import OpenExpectation, not_judged
-from tiered_eval.scorers.base import Services
+from tiered_eval.scorers.base import AskingScorer, Services
 
 if TYPE_CHECKING:
     from tiered_eval.runner.turns import Turns
 
-__all__ = ["OPEN_CASES", "STOPPED", "Job", "OpenCase", "StopReason", "Window", "kept_for_writing_s"]
+__all__ = [
+    "OPEN_CASES",
+    "STOPPED",
+    "Job",
+    "OpenCase",
+    "OpenJobs",
+    "StopReason",
+    "Window",
+    "kept_for_writing_s",
+]
 
 StopReason: TypeAlias = Literal["deadline", "interrupted"]
 
@@ -81,6 +90,7 @@ class Job:
     position: int
     has_asked: bool = False
     """A judge has been asked about it, be it one of several: it has had its turn."""
+    waits_for: Literal["model", "code"] | None = None
 
     def settle(self, verdict: Verdict) -> None:
         owner = self.owner
@@ -111,6 +121,28 @@ class Job:
             opened.expectation, case.id, leftover=reason, reason=STOPPED[reason], trail=opened.trail
         )
         return opened.left(left)
+
+
+class OpenJobs:
+    """How many jobs wait for a model or for code, so that whoever watches a run knows for what it waits."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.for_code = 0
+        """Of them, those that wait for code: of a response that is tried out, or of a slow scorer of the user's own."""
+
+    def wait(self, job: Job, scorer: AskingScorer) -> None:
+        """A job waits for a scorer now; it may have waited for another before."""
+        self.end(job)
+        job.waits_for = "model" if getattr(scorer, "at_once", None) is None else "code"
+        self.total += 1
+        self.for_code += job.waits_for == "code"
+
+    def end(self, job: Job) -> None:
+        """It waits for nothing any more."""
+        self.total -= job.waits_for is not None
+        self.for_code -= job.waits_for == "code"
+        job.waits_for = None
 
 
 class Window:

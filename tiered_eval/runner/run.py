@@ -77,12 +77,14 @@ class Progress:
     """Decided so far."""
     counts: Counts
     open_calls: int
-    """Expectations that wait for a model."""
+    """Expectations that wait for a model or for code."""
     spent_usd: Decimal
     """Settled and unknown."""
     cap_usd: Decimal | None
     elapsed_s: float
     limit_s: float | None
+    open_for_code: int = 0
+    """Of ``open_calls``, those that wait for code: of a response that is tried out, or of a slow scorer of the user's own."""
 
 
 class _Sink(Protocol):
@@ -258,7 +260,7 @@ class _Run:
             self._evaluator.services.leave()
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_S):
-                while self._evaluator.open_jobs:  # noqa: ASYNC110 - once a run, and only where it fails
+                while self._evaluator.open_jobs.total:  # noqa: ASYNC110 - once a run, and only where it fails
                     await asyncio.sleep(LOOK_S)
 
     async def _score_all(self, file: ResultsFile | None) -> None:
@@ -396,7 +398,8 @@ class _Run:
                 cases=tally.cases,
                 by_tier={tier: counts.passed + counts.failed for tier, counts in tally.tiers.items()},
                 counts=tally.counts(),
-                open_calls=self._evaluator.open_jobs,
+                open_calls=self._evaluator.open_jobs.total,
+                open_for_code=self._evaluator.open_jobs.for_code,
                 spent_usd=services.spent_usd,
                 cap_usd=self._config.max_cost_usd,
                 elapsed_s=self._told - self._began,
