@@ -400,6 +400,25 @@ class TestLint:
 
         assert f"::error file={suite},line=" in capsys.readouterr().out
 
+    def test_it_is_one_object_for_programs(
+        self, suite: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ):
+        """With what is weak where that was tried; in a GitHub job, too, nothing stands beside it."""
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+
+        assert run_app(["lint", str(suite), "--json"]) == 0
+        sound = json.loads(capsys.readouterr().out)
+        assert run_app(["lint", str(suite), "--json", "--mutate"]) == 0
+        tried = json.loads(capsys.readouterr().out)
+        suite.write_text(SUITE.replace("must-contain", "must-contian"))
+        assert run_app(["lint", str(suite), "--json"]) == 2
+        wrong = json.loads(capsys.readouterr().out)
+
+        assert (sound["cases"], sound["errors"], sound["weak"]) == (1, [], None)
+        assert isinstance(tried["weak"], list)
+        assert (wrong["error_count"], wrong["cases"]) == (1, None)
+        assert wrong["errors"][0]["file"] == str(suite)
+
     def test_a_gate_on_what_no_case_has_is_refused(self, suite: Path, capsys: pytest.CaptureFixture[str]):
         """A gate that the run would refuse is told by lint, with the figures that there are."""
         suite.write_text("gate: score>=0.9\n" + SUITE)
@@ -471,6 +490,17 @@ class TestShow:
         assert run_app(["show", "last", "--home", str(home), "--case", "people"]) == 0
         assert "coverage: unsure 0.610" in capsys.readouterr().out
         assert run_app(["show", "last", "--home", str(home), "--case", "nobody"]) == 2
+
+    def test_it_is_one_object_for_programs(self, home: Path, capsys: pytest.CaptureFixture[str]):
+        """Whole or one case, on standard output and nothing beside it."""
+        assert run_app(["show", "last", "--home", str(home), "--json"]) == 0
+        whole = json.loads(capsys.readouterr().out)
+        assert run_app(["show", "last", "--home", str(home), "--json", "--case", "people"]) == 0
+        case = json.loads(capsys.readouterr().out)
+
+        assert whole["run_id"] == "20261130T110000-bbbbbb"
+        assert case in whole["results"]
+        assert run_app(["show", "last", "--home", str(home), "--json", "--report", "md"]) == 2
 
     def test_reports_can_be_written_later(self, home: Path, tmp_path: Path):
         """A kept run can be rendered again in any format."""

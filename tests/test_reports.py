@@ -294,11 +294,22 @@ class TestTerminal:
         assert "“30 days”" in text
         assert "raise --max-cost" in text
 
-    def test_tier_table_adds_up(self):
-        """Decided by tier and undecided sum to all expectations."""
-        text = terminal.render(sample_report(), width=140)
+    @pytest.mark.parametrize("width", [40, 60, 83, 84, 140])
+    def test_the_tier_table_is_never_cut(self, width: int):
+        """A narrow terminal gets fewer columns, and no ellipses where figures should be."""
+        text = terminal.render(sample_report(scorecard=None), width=width)
 
-        rows = re.findall(r"^  (exact|number|judge|undecided) +(\d+) ", text, re.MULTILINE)
+        table = re.split(r"^ +tier ", text, flags=re.MULTILINE)[1].partition("spend")[0]
+        assert "…" not in table
+        assert ("avoided" in table) == (width >= 84)
+        assert re.search(r"^ +judge +1 +16.7 % .*\$0.0012", table, re.MULTILINE)
+
+    @pytest.mark.parametrize("width", [40, 140])
+    def test_tier_table_adds_up(self, width: int):
+        """Decided by tier and undecided sum to all expectations."""
+        text = terminal.render(sample_report(), width=width)
+
+        rows = re.findall(r"^ +(exact|number|judge|undecided) +(\d+) ", text, re.MULTILINE)
         assert sum(int(count) for _, count in rows) == 6
 
     def test_without_colour_nothing_is_obeyed(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from tiered_eval.cli.output import complain, has_colour, say, width_of
 from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tiered_eval.records import Report
+    from tiered_eval.records import CaseResult, Report
 
 __all__ = ["show"]
 
@@ -30,6 +31,7 @@ __all__ = ["show"]
     metavar="LIST",
     help="Write report files instead: json, jsonl, junit, md.",
 )
+@click.option("--json", "as_json", is_flag=True, help="The whole of it as one JSON object, for programs.")
 @click.option(
     "-o",
     "--output",
@@ -44,20 +46,29 @@ __all__ = ["show"]
     metavar="DIR",
     help="Folder that the run is kept in (default: $TIERED_EVAL_HOME, else .tiered_eval here).",
 )
-def show(run: str, case_id: str | None, reports: Sequence[str], output: Path, home: Path | None) -> int:
+def show(
+    run: str, case_id: str | None, reports: Sequence[str], as_json: bool, output: Path, home: Path | None
+) -> int:
     """Show RUN as it was shown when it ended. Nothing is measured and nothing spent.
 
     RUN is a run id, the beginning of one, the word last, or the folder of a kept run.
     """
     from tiered_eval.cli.asking import folder_to_name
-    from tiered_eval.reports import kept, terminal, write
+    from tiered_eval.records.codec import case_result_to_json
+    from tiered_eval.reports import kept, render, terminal, write
 
     formats = format_names(reports)
+    if as_json and formats:
+        raise click.UsageError("--json and --report cannot be combined: one prints, the other writes files")
     folder = _folder_of(run, home)
     report = kept.load_kept(folder)
     width, colour = width_of(sys.stdout), has_colour(sys.stdout)
     if case_id is not None:
-        _show_case(report, case_id, width=width, colour=colour)
+        found = _case_of(report, case_id)
+        text = json.dumps(case_result_to_json(found), indent=2, ensure_ascii=False) if as_json else None
+        say(text or terminal.render_case(found, width=width, colour=colour))
+    elif as_json:
+        say("".join(render(report, "json")))
     elif formats:
         for name in formats:
             complain(f"wrote {write(report, name, output)}")
@@ -78,11 +89,8 @@ def _folder_of(run: str, home: Path | None) -> Path:
     return kept.find_kept(home, run)
 
 
-def _show_case(report: Report, case_id: str, *, width: int, colour: bool) -> None:
-    from tiered_eval.reports import terminal
-
+def _case_of(report: Report, case_id: str) -> CaseResult:
     for result in report.results:
         if result.case_id == case_id:
-            say(terminal.render_case(result, width=width, colour=colour))
-            return
+            return result
     raise ConfigError(f"run {report.run_id} has no case {case_id!r}")

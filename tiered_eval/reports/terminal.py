@@ -27,6 +27,8 @@ __all__ = ["render", "render_case"]
 
 FAILED_SHOWN = 10
 ERRORS_SHOWN = 5
+NARROW = 84
+"""Columns below which the table of tiers keeps to what matters most, rather than to ellipses."""
 
 _STATE_STYLE = {"pass": "green", "fail": "red", "error": "magenta", "not-judged": "yellow", "manual": "cyan"}
 _CARD_STYLE = {"win": "bold green", "draw": "bold yellow", "loss": "bold red", "undecided": "bold yellow"}
@@ -37,6 +39,7 @@ _COLOURS = {
     "purple": "magenta",
     "sky": "bright_cyan",
 }
+_NARROW_COLUMNS = ("tier", "decided", "share", "cost")
 _GATE_STYLE = {"met": "green", "not-met": "red", "undecided": "yellow"}
 
 
@@ -50,7 +53,7 @@ def render(report: Report, *, width: int = 100, colour: bool = False, folder: st
         _print_headline(console, report)
         if report.scorecard is not None:
             _print_scorecard(console, report.scorecard)
-        console.print(_tier_table(report))
+        console.print(_tier_table(report, is_narrow=width < NARROW))
         console.print()
         _print_facts(console, report)
         _print_worst(console, report)
@@ -134,15 +137,17 @@ def _print_scorecard(console: Console, card: Scorecard) -> None:
     console.print()
 
 
-def _tier_table(report: Report) -> Table:
+def _tier_table(report: Report, *, is_narrow: bool) -> Table:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=True, padding=(0, 2), header_style="dim")
-    table.add_column("tier")
-    for name in ("decided", "share", "passed", "failed", "calls", "cost", "avoided"):
-        table.add_column(name, justify="right")
+    table = Table(box=None, pad_edge=True, padding=(0, 1 if is_narrow else 2), header_style="dim")
+    names = ("tier", "decided", "share", "passed", "failed", "calls", "cost", "avoided")
+    shown = [names.index(name) for name in (_NARROW_COLUMNS if is_narrow else names)]
+    for index in shown:
+        table.add_column(names[index], justify="right" if index else "left", no_wrap=True)
     for line in wording.busy_tiers(report):
-        table.add_row(*(_styled(cell) for cell in _tier_cells(line)))
+        cells = _tier_cells(line)
+        table.add_row(*(_styled(cells[index]) for index in shown))
     total = report.counts.total
     open_ = total - report.counts.decided
     table.add_row("undecided", f"{open_:,}", _percent(open_ / total if total else 0.0), style="dim")
