@@ -7,7 +7,7 @@ markup is never used: model text is put in as plain text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +27,6 @@ __all__ = ["render", "render_case"]
 
 FAILED_SHOWN = 10
 ERRORS_SHOWN = 5
-NARROW = 84
-"""Columns below which the table of tiers keeps to what matters most, rather than to ellipses."""
 
 _STATE_STYLE = {"pass": "green", "fail": "red", "error": "magenta", "not-judged": "yellow", "manual": "cyan"}
 _CARD_STYLE = {"win": "bold green", "draw": "bold yellow", "loss": "bold red", "undecided": "bold yellow"}
@@ -39,6 +37,7 @@ _COLOURS = {
     "purple": "magenta",
     "sky": "bright_cyan",
 }
+_COLUMNS = ("tier", "decided", "share", "passed", "failed", "calls", "cost", "avoided")
 _NARROW_COLUMNS = ("tier", "decided", "share", "cost")
 _GATE_STYLE = {"met": "green", "not-met": "red", "undecided": "yellow"}
 
@@ -53,7 +52,7 @@ def render(report: Report, *, width: int = 100, colour: bool = False, folder: st
         _print_headline(console, report)
         if report.scorecard is not None:
             _print_scorecard(console, report.scorecard)
-        console.print(_tier_table(report, is_narrow=width < NARROW))
+        _print_tiers(console, report)
         console.print()
         _print_facts(console, report)
         _print_worst(console, report)
@@ -137,14 +136,21 @@ def _print_scorecard(console: Console, card: Scorecard) -> None:
     console.print()
 
 
-def _tier_table(report: Report, *, is_narrow: bool) -> Table:
+def _print_tiers(console: Console, report: Report) -> None:
+    """The table of tiers; where it is too wide, the columns that matter most rather than ellipses in all."""
+    table = _tier_table(report, _COLUMNS)
+    if console.measure(table).maximum > console.width:
+        table = _tier_table(report, _NARROW_COLUMNS)
+    console.print(table)
+
+
+def _tier_table(report: Report, names: Sequence[str]) -> Table:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=True, padding=(0, 1 if is_narrow else 2), header_style="dim")
-    names = ("tier", "decided", "share", "passed", "failed", "calls", "cost", "avoided")
-    shown = [names.index(name) for name in (_NARROW_COLUMNS if is_narrow else names)]
+    table = Table(box=None, pad_edge=True, padding=(0, 2 if names == _COLUMNS else 1), header_style="dim")
+    shown = [_COLUMNS.index(name) for name in names]
     for index in shown:
-        table.add_column(names[index], justify="right" if index else "left", no_wrap=True)
+        table.add_column(_COLUMNS[index], justify="right" if index else "left", no_wrap=True)
     for line in wording.busy_tiers(report):
         cells = _tier_cells(line)
         table.add_row(*(_styled(cells[index]) for index in shown))
