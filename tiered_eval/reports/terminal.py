@@ -38,6 +38,7 @@ _COLOURS = {
     "sky": "bright_cyan",
 }
 _COLUMNS = ("tier", "decided", "share", "passed", "failed", "calls", "cost", "avoided")
+_ANY_WIDTH = 1_000
 _NARROW_COLUMNS = ("tier", "decided", "share", "cost")
 _GATE_STYLE = {"met": "green", "not-met": "red", "undecided": "yellow"}
 
@@ -139,7 +140,8 @@ def _print_scorecard(console: Console, card: Scorecard) -> None:
 def _print_tiers(console: Console, report: Report) -> None:
     """The table of tiers; where it is too wide, the columns that matter most rather than ellipses in all."""
     table = _tier_table(report, _COLUMNS)
-    if console.measure(table).maximum > console.width:
+    unbounded = console.options.update(width=_ANY_WIDTH)
+    if console.measure(table, options=unbounded).maximum > console.width:
         table = _tier_table(report, _NARROW_COLUMNS)
     console.print(table)
 
