@@ -84,6 +84,16 @@ def test_schema_may_refer_to_its_definitions():
     assert json.loads(answer_text("DATA abc123\n{}", schema)) == {"item": {"nonce": "abc123"}}
 
 
+def test_score_is_an_end_of_the_scale():
+    """Where a question names the ends of a scale instead of its levels, the score is the one or the other."""
+    prompt = 'DATA abc\n{"lowest": 1, "highest": 6}\nEND OF DATA abc'
+    schema = {"type": "object", "properties": {"score": {"type": "number"}}}
+
+    scores = [json.loads(answer_text(prompt, schema, pass_share=share))["score"] for share in (0.0, 1.0)]
+
+    assert scores == [1, 6]
+
+
 def test_score_is_one_of_the_levels():
     """A rubric's levels stand in the data, and the score is taken from them."""
     prompt = 'DATA abc\n{"levels": {"1": "poor", "3": "fair", "9": "good"}}\nEND OF DATA abc'

@@ -123,7 +123,10 @@ def _data_in(prompt: str) -> Mapping[str, Any]:
 
 
 def _levels_in(data: Mapping[str, Any]) -> list[int]:
-    """The levels of a rubric, in order."""
+    """The levels of a rubric, or the ends of a scale, in order."""
+    ends = data.get("lowest"), data.get("highest")
+    if all(isinstance(end, int) for end in ends):
+        return sorted(end for end in ends if end is not None)
     levels = data.get("levels", [])
     if isinstance(levels, dict):
         found = list(levels)
