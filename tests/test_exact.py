@@ -206,7 +206,7 @@ def test_a_planted_identifier_is_found_where_it_stands(before: str, identifier: 
 
     outcome = check(identifier, response)
 
-    assert outcome.state in ("pass", "unsure"), "words at random may be no plain statement"
+    assert outcome.state == "pass"
     assert outcome.evidence is not None
     assert response[outcome.evidence.start : outcome.evidence.end] == identifier
 

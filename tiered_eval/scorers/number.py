@@ -9,6 +9,7 @@ Second step of most routes. Reading is :mod:`tiered_eval.text.numbers`, comparin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -22,7 +23,6 @@ from tiered_eval.text.answers import doubt_before
 from tiered_eval.text.conclusions import conclusive_readings
 from tiered_eval.text.dates import value_is_date
 from tiered_eval.text.frames import doubt_of_frame
-from tiered_eval.text.governors import is_plain_amount
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
 from tiered_eval.text.numbers.day_hints import hint_of_day
 from tiered_eval.text.numbers.glance import Glance
@@ -146,9 +146,16 @@ def _doubt_of_sentence(text: str, found: Reading, claim: Claim) -> str | None:
     if doubt := doubt_of_frame(text, found.start, found.end, "number" if is_exact else "bound"):
         return doubt
     has_unit = found.unit is not None and claim.reading.unit is not None
-    if has_unit and not is_plain_amount(text[found.end : found.end + _BEHIND]):
+    if has_unit and _OTHER_MEASURE.match(text, found.end, found.end + _BEHIND):
         return "a point in time, a delay or another measure, as the words behind it may say"
     return None
+
+
+_OTHER_MEASURE = re.compile(
+    r"\s+(?:ago|into|about|over|under|past|late|later|early|earlier|behind|ahead|overdue|more|less|fewer|shy|short|off)\b",
+    re.IGNORECASE,
+)
+"""Behind an amount: a point in time, a delay or a difference."""
 
 
 def _cues_of(subject: Subject) -> Sequence[Cue]:

@@ -83,7 +83,7 @@ UNREAL = r"""
 RULED_OUT = r"""
     waiv\w+ | exclud\w+ | omit\w* | exempt\w*\s+from | (?:free|aside|apart|away)\s+(?:of|from)
   | (?:out|short|devoid|instead|empty|bereft)\s+of | ban(?:s|ned)? | prohibit\w* | forbid\w* | forbade | cancel\w* | abolish\w*
-  | lacks? | lacking | lost | swap\w* | switch\w* | trade | exchange | remov\w+ | drop | delet\w+ | undo | replac\w+ | w/o | sans | dream\w*\s+of | allergic\s+to | without\s+\w+ing | except(?:\s+for)? | save\s+for | minus | skip\w*
+  | lacks? | lacking | lost | (?:in\s+)?lieu\s+of | disallow\w* | without\s+so\s+much\s+as | ex | less | swap\w* | switch\w* | trade | exchange | remov\w+ | drop | delet\w+ | undo | replac\w+ | w/o | sans | dream\w*\s+of | allergic\s+to | without\s+\w+ing | except(?:\s+for)? | save\s+for | minus | skip\w*
   | (?:dead|outdated|obsolete|expired|deprecated|fake|counterfeit|old|wrong|mistyped|another|similar)\s+\w+
   | vice | deputy | prime | acting | assistant | partly | partially | mostly | largely | almost | nearly | half | semi
   | sometimes | occasionally | usually | rarely | somewhat

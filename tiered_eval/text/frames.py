@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from tiered_eval.text.foreign import foreign_doubt, is_english
+from tiered_eval.text.foreign import foreign_doubt
 from tiered_eval.text.frame_words import (
     COMPARED,
     GUESSED,
@@ -28,9 +28,8 @@ from tiered_eval.text.frame_words import (
     UNREAL,
     joined,
 )
-from tiered_eval.text.governors import is_plain_place
 from tiered_eval.text.layout import label_before
-from tiered_eval.text.signs import FRAME, signs_in
+from tiered_eval.text.signs import FOREIGN, FRAME, signs_in
 from tiered_eval.text.tokens import holds_verb, is_past_form
 
 __all__ = ["Found", "doubt_of_frame", "kind_of"]
@@ -57,8 +56,9 @@ _COPULA = re.compile(
 
 
 _FRAME = re.compile(
-    rf"\b(?:(?P<supposed>{joined(SUPPOSED)})|(?P<guessed>{joined(GUESSED)})|(?P<told>{joined(TOLD)})|(?P<unreal>would|{joined(UNREAL)}))\b"
+    rf"\b(?:(?P<supposed>{joined(SUPPOSED)})|(?P<guessed>{joined(GUESSED)})|(?P<told>{joined(TOLD)}))\b"
 )
+_UNREAL_BEFORE = re.compile(rf"\b(?:would|{joined(UNREAL)})\s+(?:[\w'’-]+\s+){{0,2}}$")
 _COMPARED_BEFORE = re.compile(
     rf"(?<!\bno\sless\s)(?<!\bno\smore\s)(?<!\bno\sfewer\s)\b(?:{joined(COMPARED)})\s+(?:[\w-]+\s+){{0,3}}$"
 )
@@ -105,29 +105,35 @@ def doubt_of_frame(
 
     ``own`` are the words of the claim, which frame nothing.
     """
-    before, after = _sentence_around(text, start, end)
+    if any(mark in text for mark in _LINE_MARKS) and (doubt := _doubt_of_line(text, start)):
+        return doubt
+    near = text[max(0, start - _NEAR) : start].rstrip()
+    if near[-1:] in _MAY_LIMIT and (_SIGN_BEFORE.search(near) or _ABBREVIATED.search(near)):
+        return "a limit, or about so much"
+    signs = signs_in(text)
+    if FRAME in signs or FOREIGN in signs or found == "word":
+        return _doubt_of_sentence(text, start, end, found, own)
+    return None
+
+
+def _doubt_of_line(text: str, start: int) -> str | None:
+    """What the label, the heading or the speaker of a line makes of all that stands in it."""
     if (label := label_before(text, start)) and _UNMEANT_LABEL.search(label.lower()):
         return "below or behind a label that takes it back"
-    if _SIGN_BEFORE.search(before) or _ABBREVIATED.search(text, max(0, start - 8), start):
-        return "a limit, or about so much"
     if _is_other_line(text, start):
         return "a comment, a removed line, or the other speaker's"
-    if doubt := foreign_doubt(f"{before} {after}"):
+    return None
+
+
+def _doubt_of_sentence(text: str, start: int, end: int, found: Found, own: frozenset[str]) -> str | None:
+    before, after = _sentence_around(text, start, end)
+    signs = signs_in(text)
+    if FOREIGN in signs and (doubt := foreign_doubt(f"{before} {after}")):
         return doubt
     before, after = _IN_MAY.sub("Mai", before).lower(), after.lower()
     if found == "word" and _NARROWED.match(after) and _COPULA.search(before):
         return "only as far as the words behind it say"
-    if FRAME in signs_in(text) and (
-        doubt := _doubt_before(before, found, own) or _doubt_behind(after, found)
-    ):
-        return doubt
-    if (
-        found not in ("bound", "statement")
-        and is_english(before + after)
-        and not _is_plain(before, after, found)
-    ):
-        return "not where a plain statement has it"
-    return None
+    return (_doubt_before(before, found, own) or _doubt_behind(after, found)) if FRAME in signs else None
 
 
 def _is_condition(restricted: re.Match[str], after: str) -> bool:
@@ -139,29 +145,17 @@ _CONDITION_BEHIND = re.compile(
     r"\b(?:if|when|whenever|provided|as\s+long\s+as|subject\s+to|in\s+case|on\s+condition)$"
 )
 _AND_ANOTHER = re.compile(r"\b(?:and|or|else|otherwise)\b[^.;!?]*\d")
-_ITEM = re.compile(r"\s*(?:[-*•+]|\d+[.):])\s")
-"""An item of a list is no sentence: its heading, and the marks of its line, have been looked at."""
-_SUBORDINATE = re.compile(r"\b(?:before|after|when|whenever|while|until|till|once|where|wherever)\b[^,;:]*$")
 _IN_MAY = re.compile(r"(?<=\w\s)May\b|\bMay(?=\s\d)")
 """The month, which may be taken for the "may" of a guess once its capital is gone."""
 
 
-def _is_plain(before: str, after: str, found: Found) -> bool:
-    if found in ("word", "act") and _SUBORDINATE.search(before):
-        return False
-    if _ITEM.match(before) and found != "act":
-        return True
-    return is_plain_place(
-        before,
-        after,
-        is_act=found == "act",
-        is_labelled=found in ("name", "identifier", "number"),
-        is_subject=found in ("name", "identifier"),
-    )
-
-
-_SIGN_BEFORE = re.compile(r"(?:^|[\s(])(?:[<>]=?|[≤≥≈~±^])\s?$")
-_ABBREVIATED = re.compile(r"\b(?:max|min|approx|ca|est)\.\s*$", re.IGNORECASE)
+_LINE_MARKS = ("\n", ":", "//", "<!--", "/*")
+"""A text without any of these is one line that nobody labels and that is no comment."""
+_NEAR = 8
+"""Characters before a value that can hold a sign or an abbreviation of a limit."""
+_MAY_LIMIT = frozenset("<>=≤≥≈~±^.")
+_SIGN_BEFORE = re.compile(r"(?:^|[\s(])(?:[<>]=?|[≤≥≈~±^])$")
+_ABBREVIATED = re.compile(r"\b(?:max|min|approx|ca|est)\.$", re.IGNORECASE)
 _OTHER_LINE = re.compile(
     r"\s*(?://|<!--|/\*)|\s*(?:customer|user|client|caller|q|human|interviewer|you)\s*:", re.IGNORECASE
 )
@@ -192,6 +186,8 @@ def _doubt_before(before: str, found: Found, own: frozenset[str]) -> str | None:
             return _REASONS[kind]
     if found == "statement":
         return None
+    if _UNREAL_BEFORE.search(before):
+        return _REASONS["unreal"]
     if _COMPARED_BEFORE.search(before):
         return "compared with it"
     return "set apart by the words before it" if _RULED_OUT_BEFORE.search(before) else None
@@ -207,10 +203,10 @@ def _reaches(before: str, frame: re.Match[str], kind: str) -> bool:
 def _doubt_behind(after: str, found: Found) -> str | None:
     if _TAKEN_BACK_BEHIND.match(after):
         return "taken back or softened behind it"
-    restricted = _RESTRICTED_BEHIND.match(after) if found in ("word", "act", "name", "number") else None
+    restricted = _RESTRICTED_BEHIND.match(after) if found in ("word", "act", "number") else None
     if restricted and (found != "number" or not _is_condition(restricted, after)):
         return "restricted behind it"
-    if found not in ("statement", "number", "bound") and _TURNED_BEHIND.search(after):
+    if found == "act" and _TURNED_BEHIND.search(after):
         return "the sentence turns, or is about something else"
     if found in ("statement", "act") and _SEASONAL_BEHIND.match(after):
         return "only sometimes or somewhere"

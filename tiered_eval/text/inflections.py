@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-import re2
-
 from tiered_eval.text.tokens import stem
 
 __all__ = ["other_form"]
@@ -22,9 +20,6 @@ _SHORTEST = 4
 """Letters; of shorter words too many others begin alike."""
 _LONGEST = 80
 """Characters; a longer literal is a statement, which has other forms than these."""
-_MAY_BE_MARKED = r"[*~\\{<]|\b\w \w \w \w\b"
-_HAS_MARKS, _ASCII_HAS_MARKS = re.compile(_MAY_BE_MARKED), re2.compile(_MAY_BE_MARKED)
-"""In ASCII, RE2 finds what ``re`` finds, many times faster."""
 _MARKS = r"(?:[*_~\\{}]{1,3}|</?[a-z]{1,6}>| )?"
 _WORDS = re.compile(r"[a-z]+(?:[ -][a-z]+){0,4}")
 
@@ -33,8 +28,7 @@ def other_form(needle: str, text: str, *, is_trap: bool) -> str | None:
     """The literal as it stands in ``text`` in another form; None where it does not."""
     if len(needle) > _LONGEST:
         return None
-    has_marks = (_ASCII_HAS_MARKS if text.isascii() else _HAS_MARKS).search(text) is not None
-    if has_marks and (found := _with_marks(needle).search(text)) and found[0] != needle:
+    if _may_be_marked(needle, text) and (found := _with_marks(needle).search(text)) and found[0] != needle:
         return found[0]
     if not is_trap or len(needle) < _SHORTEST or not _WORDS.fullmatch(needle):
         return None
@@ -47,6 +41,11 @@ def other_form(needle: str, text: str, *, is_trap: bool) -> str | None:
         if stem(found[0][len(begin) :]) == root:
             return found[0]
     return None
+
+
+def _may_be_marked(needle: str, text: str) -> bool:
+    """Can there be marks or spaces between the letters? Most texts have none of the marks, and spell nothing out."""
+    return any(mark in text for mark in "*~\\{<") or " ".join(needle[:2]) in text
 
 
 def _common(word: str, root: str) -> str:

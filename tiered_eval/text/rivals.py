@@ -23,15 +23,18 @@ _MOST = 8
 _LISTED = re.compile(
     r"[\s,;&|/*_`()\"'-]*(?:(?:and|as\s+well\s+as|plus|to)\s+(?:\w+\s+)?)?[\s*_`(\"']*", re.IGNORECASE
 )
+_LETTERS = re.compile(r"[^\W\d_]+")
 _PIECE = re.compile(r"\d+|[^\W\d_]+|\W|_")
 
 
 def rival_of(text: str, start: int, end: int) -> str | None:
     """The identifier of the same shape near ``text[start:end]`` that the text may mean instead; None where there is none."""
+    begin = max(0, start - _NEAR)
+    if not _may_have_rival(text, start, end, begin):
+        return None
     shape = _shape_of(text[start:end])
     if shape is None:
         return None
-    begin = max(0, start - _NEAR)
     for found in islice(shape.finditer(text, begin, end + _NEAR), _MOST):
         if found[0] == text[start:end]:
             continue
@@ -41,6 +44,12 @@ def rival_of(text: str, start: int, end: int) -> str | None:
         if doubt_at(text, *found.span()) is None and doubt_of_change(text, *found.span()) is None:
             return found[0]
     return None
+
+
+def _may_have_rival(text: str, start: int, end: int, begin: int) -> bool:
+    """Are there the letters of the literal once more, or are there none that could tell?"""
+    letters = _LETTERS.match(text, start, end)
+    return letters is None or text.count(letters[0], begin, end + _NEAR) > 1
 
 
 def _is_in_list(text: str, start: int, other: int, shape: re.Pattern[str]) -> bool:

@@ -19,12 +19,13 @@ import re2
 from tiered_eval.text.changes import CHANGE_SIGNS
 from tiered_eval.text.cues import STEMS
 from tiered_eval.text.dates import MONTHS
+from tiered_eval.text.foreign import FOREIGN_SIGNS
 from tiered_eval.text.frame_words import FRAME_SIGNS
 from tiered_eval.text.layout import LAYOUT_SIGNS
 from tiered_eval.text.numbers.words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
-__all__ = ["CHANGE", "CUE", "DATED", "FRAME", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
+__all__ = ["CHANGE", "CUE", "DATED", "FOREIGN", "FRAME", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
 
 Sign = str
 CUE: Sign = "cue"
@@ -41,6 +42,8 @@ CHANGE: Sign = "change"
 """A value may be an old one, a replaced one, or one that is only wished for."""
 FRAME: Sign = "frame"
 """A word stands there that may make a guess, a condition or another's words of what it frames."""
+FOREIGN: Sign = "foreign"
+"""A word stands there that may deny, suppose or limit in a language other than English."""
 _ALWAYS: Sign = "always"
 """Tells a text without signs from one that the automaton had no memory for."""
 
@@ -125,6 +128,7 @@ def _patterns() -> dict[Sign, str]:
         DATED: f"(?i:{_dated()})",
         PARTS: f"(?i:{_parts()})",
         FRAME: FRAME_SIGNS,
+        FOREIGN: FOREIGN_SIGNS,
         CHANGE: rf"(?i:\b(?:{_any_of(CHANGE_SIGNS)})\b)",
     }
     for name, spellings in spellings_by_unit().items():

@@ -29,6 +29,8 @@ _COUNTED = frozenset(
     spring summer autumn fall winter mr mrs dr eur usd gbp chf us""".split()
 )
 """Capital words, mostly at the beginning of a sentence, behind which a number counts or is a value."""
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
+"""It tells when, also in a name: "the 2018 Winter Olympics"."""
 _CARRIERS = frozenset(
     "size number channel track psalm hymn symphony opus apartment apt suite unit world vitamin level tier grade class footnote note".split()
 )
@@ -38,9 +40,6 @@ _STREET = re.compile(
 )
 _TITLE = re.compile(r" [A-Z][a-z]+\b")
 _CAPITAL_BEHIND = re.compile(r"(?:['’]s)?[ \u00a0]([A-Z][\w'’-]*)|-[^\W\d_]")
-_NOUN = re.compile(
-    r"\s(?!(?:is|was|are|were|has|had|and|or|in|on|at|of|by|to|for|with|from|as|that|which|who|will|can)\b)[a-z]{3,}"
-)
 _FIRMS = frozenset(
     "inc ltd gmbh ag sa llc plc co corp corporation company limited se nv bv oy ab as asa kg srl spa pty i ii jr sr".split()
 )
@@ -55,15 +54,16 @@ def numbered_name(text: str, start: int, end: int) -> str | None:
     near = text[max(0, start - 40) : start]
     before = _WORD_BEFORE.search(near)
     is_short = text[start:end].isdigit() and end - start <= _LONGEST
+    is_year = _YEAR.fullmatch(text, start, end) is not None
     if before is not None and is_short and _names(before[1]) and not _counts(text, near, before, end):
         return f'a part of the name "{before[1]} {text[start:end]}"'
     if _STREET.match(text, end):
         return "a house number"
-    if near.endswith((" a ", " an ")):
+    if near.endswith((" a ", " an ")) and not is_year and text[end : end + 1] not in "-\u2010\u2011":
         return "one that is called so"
     if text[start:end].isalpha() and _TITLE.match(text, end):
         return "a part of a name"
-    if is_short and _TITLE.match(text, end) and not _OPENS.search(near):
+    if is_short and not is_year and _TITLE.match(text, end) and not _OPENS.search(near):
         return "a part of a name"
     return None
 
@@ -86,8 +86,6 @@ def name_goes_on(text: str, start: int, end: int) -> str | None:
     """Why the name at ``text[start:end]`` may be a piece of another, or only tell whose somebody is; None where neither."""
     if _KIN.match(text, end):
         return "only tells whose it is"
-    if " " in text[start:end] and text.endswith((" the ", "The "), 0, start) and _NOUN.match(text, end):
-        return "it may only name another thing"
     behind = _CAPITAL_BEHIND.match(text, end)
     if behind is None or text[start:end].isupper():
         return None

@@ -23,7 +23,8 @@ _UNSEEN = "\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 """Invisible characters; not the joiners that Persian words and emoji are written with."""
 _FIXED = "\u00a0\u2007\u202f"
 """Spaces that do not break."""
-_MAY_MARK = re.compile(rf"[*_<>#`=\]{_UNSEEN}{_FIXED}]")
+_ASCII_MARKS = "*_<>#`=]"
+_MAY_MARK = re.compile(rf"[{re.escape(_ASCII_MARKS)}{_UNSEEN}{_FIXED}]")
 
 _HIDDEN = re.compile(f"[{_UNSEEN}]")
 _FIXED_SPACE = re.compile(rf"(?<!\d)[{_FIXED}]|[{_FIXED}](?!\d)")
@@ -82,9 +83,15 @@ class Marks(NamedTuple):
     """Without either kind; None where there are only those of looks."""
 
 
+def _may_mark(text: str) -> bool:
+    if text.isascii():  # so many searches for a character cost less than one for a set of them
+        return any(mark in text for mark in _ASCII_MARKS)
+    return _MAY_MARK.search(text) is not None
+
+
 def find_marks(text: str) -> Marks | None:
     """The text without its marks; None where it has none."""
-    if _MAY_MARK.search(text) is None or _CUT in text:
+    if not _may_mark(text) or _CUT in text:
         return None
     head, rest = text[:LONGEST], text[LONGEST:]
     bare = _without_bold(head)
