@@ -155,6 +155,8 @@ class TestErrors:
             (["run", "{suite}", "--price", "openai:x=cheap"], "openai:x=cheap"),
             (["run", "{suite}", "--prices", "{suite}.absent"], "prices"),
             (["run", "absent.yaml"], "no such file"),
+            (["run", "{suite}", "--embedder", "locl:"], "no embedder has the prefix 'locl'"),
+            (["plan", "{suite}", "--embedder", "locl:"], "no embedder has the prefix 'locl'"),
             (["lint", "absent.yaml"], "no such file"),
             (["plan", "absent.yaml"], "no such file"),
             (["show", "last", "--home", "{suite}.absent"], "no run is kept"),

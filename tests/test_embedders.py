@@ -11,10 +11,12 @@ from types import ModuleType
 
 import pytest
 
+from tiered_eval import RunConfig, evaluate_sync
 from tiered_eval.batching import EmbeddingBatcher
 from tiered_eval.errors import EmbedderMissing, ProviderUnavailable
 from tiered_eval.providers.embedders import EMBEDDERS, open_embedder
 from tiered_eval.records import EmbeddingReply, Usage
+from tiered_eval.testing.builders import make_case, make_expectation
 
 
 @pytest.fixture
@@ -64,6 +66,15 @@ async def test_an_unknown_prefix_is_named_with_the_known_ones():
     """A slip of the pen is easy to mend."""
     with pytest.raises(EmbedderMissing, match=r"'locl'.*local"):
         await open_embedder("locl:")
+
+
+@pytest.mark.parametrize("embedder", ["locl:", "nonne"])
+def test_a_run_does_not_go_without_the_embedder_that_was_meant(embedder: str, tmp_path: Path):
+    """A slip is told before anything is measured; that the package is absent is told where it would be used."""
+    config = RunConfig(embedder=embedder, home=tmp_path, mode="offline")
+
+    with pytest.raises(EmbedderMissing, match="no embedder has the prefix"):
+        evaluate_sync([make_case("Good day.", make_expectation("must-contain", "Good day."))], config)
 
 
 @pytest.mark.parametrize(

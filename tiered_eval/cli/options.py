@@ -99,6 +99,18 @@ class _Share(click.ParamType[float]):
         return share
 
 
+class _EmbedderName(click.ParamType[str]):
+    """``none``, or a name that some embedder can have."""
+
+    name = "embedder"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from tiered_eval.providers.embedders import check_embedder
+
+        check_embedder(value)
+        return str(value)
+
+
 class _Pack(click.ParamType[Any]):
     """``auto``, ``never``, or how many expectations may share a judge call."""
 
@@ -159,7 +171,12 @@ def judge_options(command: Command) -> Command:
             metavar="MODEL=IN,OUT",
             help="Price of a model, in US dollars a million tokens in and out. Repeatable.",
         ),
-        click.option("--embedder", metavar="NAME", help="local:, openai:MODEL, none, ... (default: local:)."),
+        click.option(
+            "--embedder",
+            type=_EmbedderName(),
+            metavar="NAME",
+            help="local:, openai:MODEL, none, ... (default: local:).",
+        ),
         click.option(
             "--judge",
             multiple=True,

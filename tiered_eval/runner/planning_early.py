@@ -15,10 +15,11 @@ from tiered_eval.calibration.audit import LEAST_AUDITS
 from tiered_eval.config import RunConfig
 from tiered_eval.ledger import Ledger
 from tiered_eval.profiles import Profile
+from tiered_eval.providers.embedders import NO_EMBEDDER
 from tiered_eval.records import Suite, Verdict
 from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.opened import OpenExpectation
-from tiered_eval.runner.services import DEFAULT_EMBEDDER, NO_EMBEDDER
+from tiered_eval.runner.services import DEFAULT_EMBEDDER
 
 __all__ = ["Foreseen", "PlanCertificate", "foresee"]
 

@@ -22,6 +22,7 @@ from tiered_eval.ledger import Cap, Ledger
 from tiered_eval.pricing import PriceBook, pico_from_usd
 from tiered_eval.providers.base import DecisionProvider, Provider
 from tiered_eval.providers.caching import cache_rules_for
+from tiered_eval.providers.embedders import check_embedder
 from tiered_eval.providers.registry import (
     ProviderSettings,
     has_batches,
@@ -52,7 +53,6 @@ __all__ = ["LiveServices", "RunServices", "open_services"]
 T = TypeVar("T")
 
 DEFAULT_EMBEDDER = "local:"
-NO_EMBEDDER = "none"
 EMBEDDING_AT_ONCE = 256
 """Expectations that may wait for an embedding: what a batch of texts is made of."""
 HELD_FOR_A_FRONT = 4
@@ -214,8 +214,6 @@ class LiveServices:
         await self._gateway.aclose()
 
     async def _open_batcher(self) -> EmbeddingBatcher:
-        if self._embedder_name == NO_EMBEDDER:
-            raise EmbedderMissing("no embedder is used: the run was told so")
         from tiered_eval.batching import EmbeddingBatcher
         from tiered_eval.cache import open_store
         from tiered_eval.providers.embedders import open_embedder
@@ -240,9 +238,10 @@ async def open_services(
     ``suite`` names what is run, the same every time: a run goes on under the cap of the last one that was killed.
 
     Raises:
-        ConfigError: a judge has no known price, or nobody serves its prefix; nothing was spent.
+        ConfigError: a judge has no known price, or nobody serves its prefix, or the embedder's; nothing was spent.
     """
     assert config.home is not None, "merged with a suite"
+    check_embedder(config.embedder or DEFAULT_EMBEDDER)
     settings = ProviderSettings(
         request_timeout_s=config.request_timeout_s,
         concurrency=config.concurrency,

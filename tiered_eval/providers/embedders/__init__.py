@@ -15,7 +15,10 @@ from typing import cast
 from tiered_eval.errors import EmbedderMissing
 from tiered_eval.providers.embedders.base import Embedder, Opener, PaidEmbedding
 
-__all__ = ["EMBEDDERS", "Embedder", "open_embedder"]
+__all__ = ["EMBEDDERS", "NO_EMBEDDER", "Embedder", "check_embedder", "open_embedder"]
+
+NO_EMBEDDER = "none"
+"""The name where none is to be used."""
 
 EMBEDDERS: dict[str, str] = {
     "local": "tiered_eval.providers.embedders.local:open_local",
@@ -29,6 +32,18 @@ EMBEDDERS: dict[str, str] = {
 """Prefix to ``module:function``; the function is given what stands behind the colon."""
 
 
+def check_embedder(name: str) -> None:
+    """Refuse a name that no embedder here can have, before anything is measured without the one that was meant.
+
+    Raises:
+        EmbedderMissing: nobody serves the prefix.
+    """
+    prefix, _, _ = name.partition(":")
+    if prefix not in EMBEDDERS and name != NO_EMBEDDER:
+        known = ", ".join(EMBEDDERS)
+        raise EmbedderMissing(f"no embedder has the prefix {prefix!r}; there are {known}, or {NO_EMBEDDER}")
+
+
 async def open_embedder(name: str, *, paid: PaidEmbedding | None = None) -> Embedder:
     """The embedder of that name, such as ``local:`` or ``openai:text-embedding-3-small``, ready for use.
 
@@ -39,10 +54,10 @@ async def open_embedder(name: str, *, paid: PaidEmbedding | None = None) -> Embe
     Raises:
         EmbedderMissing: nobody serves the prefix, or a package or a setting is absent; the message says which.
     """
+    check_embedder(name)
     prefix, _, model = name.partition(":")
-    target = EMBEDDERS.get(prefix)
-    if target is None:
-        raise EmbedderMissing(f"no embedder has the prefix {prefix!r}; there are {', '.join(EMBEDDERS)}")
-    module, _, function = target.partition(":")
+    if name == NO_EMBEDDER:
+        raise EmbedderMissing("no embedder is used: the run was told so")
+    module, _, function = EMBEDDERS[prefix].partition(":")
     opener = cast(Opener, getattr(import_module(module), function))
     return await opener(model, paid)
