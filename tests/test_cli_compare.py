@@ -52,15 +52,24 @@ def test_a_regression_ends_with_1_and_names_what_broke(home: Path, capsys: pytes
     assert "over 30 pairs of cases" in shown
 
 
+@pytest.mark.parametrize("runs", [["last"], ["last", "last"], ["20260102", "last"]])
+def test_a_run_is_not_compared_with_itself(runs: list[str], home: Path, capsys: pytest.CaptureFixture[str]):
+    """A job that names the last run as its base would be green for ever."""
+    assert run_app(["compare", *runs, "--home", str(home)]) == 2
+    assert "both are the run 20260102T000000-bbbbbb" in capsys.readouterr().err
+
+
 def test_the_other_way_round_is_better(home: Path, capsys: pytest.CaptureFixture[str]):
     """Compared with the worse run the better one passes."""
     assert run_app(["compare", "last", "20260101", "--home", str(home)]) == 0
     assert "better" in capsys.readouterr().out
 
 
-def test_a_run_is_tied_with_itself(home: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_run_is_tied_with_its_like(home: Path, capsys: pytest.CaptureFixture[str]):
     """No difference is a tie and no regression."""
-    assert run_app(["compare", "last", "last", "--home", str(home)]) == 0
+    kept(home, "20260103T000000-cccccc", cases("ppf"))
+
+    assert run_app(["compare", "20260102", "last", "--home", str(home)]) == 0
     assert "tied" in capsys.readouterr().out
 
 

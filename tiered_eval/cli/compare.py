@@ -11,6 +11,7 @@ import click
 
 from tiered_eval.cli.options import FOLDER, SHARE
 from tiered_eval.cli.output import complain, say
+from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
     from tiered_eval.records import Report
@@ -59,9 +60,12 @@ def compare(
     from tiered_eval.calibration.comparison import compare_reports
     from tiered_eval.reports.comparison import comparison_lines, comparison_to_json
 
-    done = compare_reports(
-        report_of(base, home), report_of(candidate, home), margin=margin, delta=delta, seed=seed
-    )
+    before, after = report_of(base, home), report_of(candidate, home)
+    if before.run_id == after.run_id:
+        raise ConfigError(
+            f"both are the run {after.run_id}, and nothing drops against itself: name an earlier run as BASE"
+        )
+    done = compare_reports(before, after, margin=margin, delta=delta, seed=seed)
     for warning in done.warnings:
         complain(f"warning: {warning}")
     if as_json:
