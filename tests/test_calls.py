@@ -368,7 +368,7 @@ async def test_missing_vectors_are_paid_and_an_error(home: Path):
     embedder = Forgetful()
 
     async with opened(home, ScriptedProvider(), open_embedder=lambda prefix: embedder) as gateway:
-        with pytest.raises(UnreadableReply, match="1 vectors came back for 2 texts"):
+        with pytest.raises(UnreadableReply, match="1 vector came back for 2 texts"):
             await gateway.embed(["a", "b"], model=SMALL)
 
     assert len(embedder.batches) == 2

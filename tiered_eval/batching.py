@@ -24,6 +24,7 @@ from typing import Protocol, TypeAlias
 
 from tiered_eval.errors import ConfigError, Interrupted
 from tiered_eval.providers.embedders.base import Embedder
+from tiered_eval.text.plurals import plural
 
 __all__ = ["BatchingStatistics", "EmbeddingBatcher", "VectorStore"]
 
@@ -328,7 +329,9 @@ def _mismatch(
 ) -> ConfigError | None:
     """An embedder that does not give one proper vector a text must not be believed."""
     if len(rows) != len(batch):
-        return ConfigError(f"the embedder gave {len(rows)} vectors for {len(batch)} texts")
+        return ConfigError(
+            f"the embedder gave {plural(len(rows), 'vector')} for {plural(len(batch), 'text')}"
+        )
     if not all(len(row) and math.isfinite(math.fsum(row)) for row in rows):
         return ConfigError("the embedder gave a vector that is empty or not finite")
     lengths = {len(row) for row in rows} | ({dimensions} if dimensions is not None else set())

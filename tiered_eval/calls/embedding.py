@@ -14,6 +14,7 @@ from tiered_eval.errors import UnreadableReply
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import EmbeddingProvider
 from tiered_eval.records import EmbeddingReply, Usage
+from tiered_eval.text.plurals import plural
 
 __all__ = ["batches_of", "embedding_job", "joined"]
 
@@ -78,5 +79,7 @@ def joined(replies: Sequence[EmbeddingReply], *, model: str) -> EmbeddingReply:
 def _check_count(reply: EmbeddingReply, wanted: int, model: str) -> None:
     if len(reply.vectors) != wanted:
         raise UnreadableReply(
-            f"{model}: {len(reply.vectors)} vectors came back for {wanted} texts", text="", model=model
+            f"{model}: {plural(len(reply.vectors), 'vector')} came back for {plural(wanted, 'text')}",
+            text="",
+            model=model,
         )

@@ -27,6 +27,7 @@ from tiered_eval.scorers.code.judging import Tested, Trial, run_tests
 from tiered_eval.scorers.code.taking import take_code
 from tiered_eval.scorers.selecting import find_in_response, graded, ground_truth
 from tiered_eval.text.json_values import Closeness
+from tiered_eval.text.plurals import plural
 from tiered_eval.text.subject import Subject
 
 __all__ = ["CodeExec", "tests_fault"]
@@ -168,7 +169,7 @@ def _command(form: Form, options: Mapping[str, Any]) -> tuple[str, ...]:
 def _outcome(tested: Sequence[Tested], isolation: Isolation, options: Mapping[str, Any]) -> Outcome:
     where = "not shut in" if isolation == "none" else f"in {isolation}"
     passed = sum(one.state == "passed" for one in tested)
-    reason = f"{passed} of {len(tested)} tests passed ({where})"
+    reason = f"{passed} of {plural(len(tested), 'test')} passed ({where})"
     failed = next((one for one in tested if one.state == "failed"), None)
     untestable = next((one for one in tested if one.state == "untestable"), None)
     if untestable is not None and not _is_decided(tested, options):

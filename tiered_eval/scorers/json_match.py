@@ -20,6 +20,7 @@ from tiered_eval.text.json_in_text import FoundJson, TwiceSaid, doubt_before_jso
 from tiered_eval.text.json_values import Closeness, as_number, is_list, is_same, leaves
 from tiered_eval.text.paths import find_at, parse_path
 from tiered_eval.text.plain_answers import plain_answer
+from tiered_eval.text.plurals import plural
 
 __all__ = ["JsonMatch"]
 
@@ -74,7 +75,7 @@ class _Rules:
         right, total = self._share(found, expected, "")
         if self._twice:
             return Outcome("unsure", f"{self._twice} stands there twice, with different values")
-        reason = f"{right} of {total} values agree"
+        reason = f"{right} of {plural(total, 'value')} as expected"
         if self._first_miss:
             reason += f", not {self._first_miss}"
         evidence = None if place is None else evidence_of(place[1], place[0].start, place[0].end)

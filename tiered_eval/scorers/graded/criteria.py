@@ -16,6 +16,7 @@ from tiered_eval.scorers.graded.asking import Asked, GradedScorer, question
 from tiered_eval.scorers.graded.given import Judged, input_of, judged_part
 from tiered_eval.scorers.graded.replies import Answer, answers_parser
 from tiered_eval.scorers.graded.shares import Credits, cut_words
+from tiered_eval.text.plurals import plural
 from tiered_eval.text.subject import Subject
 
 __all__ = ["ClosedQa", "LlmRubric"]
@@ -98,7 +99,7 @@ def _weighed(
         said = f"{_why_unknown(answer, judged)}: {said}"
     if len(answers) > 1:
         met = sum(credit == 1 for credit in credits.parts)
-        said = f"{met} of {len(answers)} criteria met; {cut_words(criteria[telling], 80)!r}: {said}"
+        said = f"{met} of {plural(len(answers), 'criterion', 'criteria')} met; {cut_words(criteria[telling], 80)!r}: {said}"
     return Outcome(state, cut_words(said), credits.score(state), judged.shown(answer))
 
 
