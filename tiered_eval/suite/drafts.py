@@ -1,35 +1,25 @@
 """Turns each way of writing an expectation into one draft: kind, raw values, raw settings.
 
 The one idea: spellings end here. Whatever follows (:mod:`tiered_eval.suite.expectations`) sees drafts only,
-and takes their settings one by one through :class:`Settings`, which knows the place of each.
+and takes their settings one by one (:mod:`tiered_eval.suite.entry_settings`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, canonical, nearest
+from tiered_eval.catalogue import KINDS, NEGATION, Catalogue, ScorerInfo, canonical
 from tiered_eval.catalogue.elsewhere import find_advice
 from tiered_eval.records import Match
 from tiered_eval.suite.heads import COMMON_SETTINGS, VALUE_ALIASES, VALUE_NAMES, Head, find_head, heads_of
-from tiered_eval.suite.options import (
-    HEAVIEST,
-    BadValue,
-    parse_flag,
-    parse_number,
-    parse_text,
-    parse_texts,
-)
+from tiered_eval.suite.options import BadValue, parse_flag
 from tiered_eval.suite.primitives import entries_of_spec, is_spec, read_primitive
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import Located, LocatedList, line_of, text_of
 
-__all__ = ["Draft", "Settings", "entries_of", "is_kind", "read_draft", "read_weight", "report_missing"]
-
-SLIP = 0.8
-"""So like a known name that it may be a slip, and no name of somebody's own."""
+__all__ = ["Draft", "entries_of", "is_kind", "read_draft"]
 
 _OPPOSITE = {"must-contain": "must-not-contain", "must-not-contain": "must-contain"}
 
@@ -145,7 +135,7 @@ def _named_only(
             line=line,
         )
         return None
-    if text is not None and report_missing(text, catalogue, scope, place, line):
+    if text is not None and scope.report_missing(text, catalogue, place, line):
         return None
     scope.report(
         "bad-expectation",
@@ -166,14 +156,14 @@ def _spelled_out(
     head = find_head(kind, catalogue) if isinstance(kind, str) else None
     if head is None:
         where = line_of(entry, "kind", line)
-        if not isinstance(kind, str) or not report_missing(kind, catalogue, scope, f"{place}.kind", where):
+        if not isinstance(kind, str) or not scope.report_missing(kind, catalogue, f"{place}.kind", where):
             is_kind(kind, scope, f"{place}.kind", where)
         return None
     scorer = settings.get("scorer")
     named = catalogue.named(scorer) if isinstance(scorer, str) else None
     if named is None and isinstance(scorer, str):
         where = line_of(entry, "scorer", line)
-        if report_missing(scorer, catalogue, scope, f"{place}.scorer", where):
+        if scope.report_missing(scorer, catalogue, f"{place}.scorer", where):
             return None
     if head.kind == "check" and head.scorer is None and named is not None:
         kind = named.scorer.key_kind if "kind" not in entry else "check"
@@ -321,7 +311,7 @@ def _report_kinds(
         )
         return
     for key in entry:
-        if report_missing(str(key), catalogue, scope, f"{place}.{key}", line_of(entry, key, line)):
+        if scope.report_missing(str(key), catalogue, f"{place}.{key}", line_of(entry, key, line)):
             return
     unknown = next((key for key in entry if key not in COMMON_SETTINGS), None)
     if unknown is None:
@@ -334,134 +324,3 @@ def _report_kinds(
         )
         return
     is_kind(unknown, scope, f"{place}.{unknown}", line_of(entry, unknown, line), catalogue.names)
-
-
-def report_missing(name: str, catalogue: Catalogue, scope: Scope, place: str, line: int | None) -> bool:
-    """Report why a scorer of somebody's own cannot be had, if that is what the name was meant to be."""
-    missing = catalogue.why_missing(name)
-    if missing is None:
-        return False
-    meant = nearest(canonical(name), (*KINDS, *catalogue.names), SLIP)
-    fix = f"{missing.fix}; or did you mean {meant}?" if meant else missing.fix
-    scope.report(missing.rule, missing.message, fix, field=place, line=line)
-    return True
-
-
-class Settings:
-    """The settings of one draft, taken one by one, each with its place."""
-
-    def __init__(self, draft: Draft, scope: Scope, place: str) -> None:
-        self._draft = draft
-        self._scope = scope
-        self._place = place
-        self._left = dict(draft.settings)
-
-    def report(
-        self,
-        rule: str,
-        message: str,
-        fix: str,
-        name: str,
-        *,
-        severity: Literal["error", "warning"] = "error",
-    ) -> None:
-        """A problem with one setting, or with the whole draft where ``name`` is empty."""
-        draft = self._draft
-        line = line_of(draft.source, name, draft.line) if name else draft.line
-        place = f"{self._place}.{name}" if name else self._place
-        self._scope.report(rule, message, fix, field=place, line=line, severity=severity)
-
-    def report_missing(self, name: str, catalogue: Catalogue, key: str) -> bool:
-        """Report why the scorer that a setting names cannot be had, where there is more to say than that it is unknown."""
-        line = line_of(self._draft.source, key, self._draft.line)
-        return report_missing(name, catalogue, self._scope, f"{self._place}.{key}", line)
-
-    def nearest(self, name: str, known: tuple[str, ...]) -> str | None:
-        """The known name that was probably meant."""
-        return self._scope.nearest(name, known)
-
-    def report_unknown(self, name: str, options: tuple[str, ...], scorer: str | None) -> None:
-        """Nobody takes this setting; say which was probably meant."""
-        known = (*options, *sorted(COMMON_SETTINGS), "value")
-        meant = self.nearest(name, known)
-        what = f"the scorer {scorer}" if scorer else f"the kind {self._draft.kind}"
-        self.report(
-            "unknown-option",
-            f'{what} has no option "{name}"',
-            f"did you mean {meant}?" if meant else f"remove it, or use one of {', '.join(known)}",
-            name,
-        )
-
-    def was_given(self, name: str) -> bool:
-        """Did the author write it, right or wrong?"""
-        return name in self._draft.settings
-
-    def taken(self, names: Sequence[str]) -> Mapping[str, Any]:
-        """Take some settings as they were written, with their lines."""
-        source, left = self._draft.source, self._left
-        found: dict[str, Any] = {name: left.pop(name) for name in names if name in left}
-        if not found or not isinstance(source, Located):
-            return found
-        located = Located(source.line)
-        located.update(found)
-        located.lines = {name: source.lines[name] for name in found if name in source.lines}
-        return located
-
-    def rest(self) -> dict[str, Any]:
-        """What was not taken."""
-        return self._left
-
-    def flag(self, name: str, default: bool) -> bool:
-        """Take a yes or no. What is wrong is reported, here and below, and ``default`` stands in for it."""
-        if name not in self._left:
-            return default
-        try:
-            return parse_flag(self._left.pop(name))
-        except BadValue as fault:
-            self.report(fault.rule, fault.message, fault.fix, name)
-            return default
-
-    def text(self, name: str, default: str | None) -> str | None:
-        """Take a text."""
-        if name not in self._left:
-            return default
-        try:
-            return parse_text(self._left.pop(name))
-        except BadValue as fault:
-            self.report(fault.rule, fault.message, fault.fix, name)
-            return default
-
-    def texts(self, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        """Take a text or a list of them, behind those of ``default``, each once."""
-        if name not in self._left:
-            return default
-        raw = self._left.pop(name)
-        try:
-            return tuple(dict.fromkeys((*default, *parse_texts(raw))))
-        except BadValue as fault:
-            self.report(fault.rule, fault.message, fault.fix, name)
-            return default
-
-    def weight(self, default: float) -> float:
-        """Take the weight."""
-        if "weight" not in self._left:
-            return default
-        try:
-            return read_weight(self._left.pop("weight"))
-        except BadValue as fault:
-            self.report(fault.rule, fault.message, fault.fix, "weight")
-            return default
-
-
-def read_weight(raw: object) -> float:
-    """A weight that can be summed.
-
-    Raises:
-        BadValue: negative, not finite, too large, or no number.
-    """
-    weight = parse_number(raw)
-    if not 0 <= weight <= HEAVIEST:
-        raise BadValue(
-            "bad-weight", f"the weight {raw} cannot be summed", f"give a weight from 0 to {HEAVIEST:g}"
-        )
-    return weight

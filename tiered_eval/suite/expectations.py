@@ -14,7 +14,6 @@ settings), and drafts are checked in one place, so that no spelling escapes a ch
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -22,46 +21,20 @@ from tiered_eval.catalogue import KINDS, Catalogue, OptionInfo, ScorerInfo
 from tiered_eval.catalogue.elsewhere import find_advice
 from tiered_eval.records import HOOK_STAGES, Expectation, Match, Where
 from tiered_eval.suite.code import SuiteCode
-from tiered_eval.suite.drafts import Draft, Settings, entries_of, is_kind, read_draft
+from tiered_eval.suite.conditions import affirmed, check_pass_at, condition_values
+from tiered_eval.suite.defaults import GENERAL, NO_DEFAULTS, Defaults, scorer_key
+from tiered_eval.suite.drafts import Draft, entries_of, is_kind, read_draft
+from tiered_eval.suite.entry_settings import Settings
 from tiered_eval.suite.hooks import HookReader, NamedHooks, hooks_of
 from tiered_eval.suite.options import LONGEST_TEXT, BadValue, parse_option, parse_text, unusable
 from tiered_eval.suite.references import check_reference, read_reference
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.source import line_of
 
-__all__ = ["FIELD_CONDITIONS", "Defaults", "ExpectationReader", "scorer_key"]
-
-FIELD_CONDITIONS = ("equals", "contains", "one_of", "exists", "absent")
-
-DEFAULT_LEVEL_COUNT = 4
-"""How many levels a rubric has when its author gives none; their words are the judge's."""
+__all__ = ["ExpectationReader"]
 
 _TEXT_KINDS = frozenset(KINDS) - {"behaviour", "check"}
 _NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defaults:
-    """What an expectation of one kind has when its author says nothing."""
-
-    weight: float = 1.0
-    dimension: str | None = None
-    tags: tuple[str, ...] = ()
-    scorer: str | None = None
-    escalate: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
-    hooks: NamedHooks = field(default_factory=dict)
-
-
-GENERAL = ""
-"""Where the defaults for all stand, for scorers that nobody knew of when the defaults were read."""
-
-_NO_DEFAULTS = Defaults()
-
-
-def scorer_key(kind: str, scorer: str) -> str:
-    """Where the defaults of a scorer stand, for one of the kinds that it checks."""
-    return scorer if kind == "check" else f"{kind} {scorer}"
 
 
 _NO_HOOKS: NamedHooks = MappingProxyType({})
@@ -192,14 +165,14 @@ class ExpectationReader:
             hooks = self.hooks.read(own_hooks, hooks, scope, place=place, line=draft.line)
         options = self._read_options(settings, draft, name, defaults, escalate=escalate)
         if kind == "behaviour":
-            values = _condition_values(options, settings)
-            options = _affirmed(options)
+            values = condition_values(options, settings)
+            options = affirmed(options)
         elif kind == "check":
             values = self._reference(draft, scorer, options, settings, escalate=escalate)
         else:
             values = self._texts(draft, scope, place)
         if kind == "rubric":
-            _check_pass_at(options, settings)
+            check_pass_at(options, settings)
         if scope.problems.error_count != before:
             return None
         return Expectation(
@@ -221,7 +194,7 @@ class ExpectationReader:
     def _defaults_of(self, kind: str, scorer: str | None) -> Defaults:
         """Those of the scorer, else of the kind; a scorer of the author's is often not known yet when they are read."""
         of_scorer = None if scorer is None else self.defaults.get(scorer_key(kind, scorer))
-        return of_scorer or self.defaults.get(kind) or self.defaults.get(GENERAL, _NO_DEFAULTS)
+        return of_scorer or self.defaults.get(kind) or self.defaults.get(GENERAL, NO_DEFAULTS)
 
     def _texts(self, draft: Draft, scope: Scope, place: str) -> tuple[str, ...]:
         values = draft.values
@@ -435,63 +408,3 @@ def _hooks_of(made: Expectation) -> dict[str, Any]:
 
 def _is_several(values: list[Any]) -> bool:
     return len(values) == 1 and isinstance(values[0], list | tuple) and len(values[0]) > 1
-
-
-def _affirmed(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``exists: false`` said as ``absent: true``, and the other way round."""
-    affirmed = dict(options)
-    for name, opposite in (("exists", "absent"), ("absent", "exists")):
-        if options.get(name) is False:
-            del affirmed[name]
-            affirmed[opposite] = True
-    return affirmed
-
-
-def _condition_values(options: Mapping[str, Any], settings: Settings) -> tuple[Any, ...]:
-    """What a field is compared with; the path where the condition is only that it is there."""
-    path = options.get("field")
-    if path is None and not settings.was_given("field"):
-        settings.report("no-field", "there is no field", "add `field:`, such as tool_calls[0].name", "")
-        return ()
-    given = [name for name in FIELD_CONDITIONS if name in options or settings.was_given(name)]
-    if len(given) != 1:
-        settings.report(
-            "no-condition" if not given else "two-conditions",
-            "there is no condition" if not given else f"{' and '.join(given)} are both given",
-            f"give one of {', '.join(FIELD_CONDITIONS)}",
-            "",
-        )
-        return ()
-    name = given[0]
-    if name in ("exists", "absent"):
-        return (path,)
-    value = options.get(name)
-    if name not in options:
-        return ()  # has been reported
-    if name == "one_of" and not (isinstance(value, list) and value):
-        settings.report("empty-value", "one_of is no list with entries", "give a list of values", name)
-        return ()
-    if name == "contains" and value in ("", None, [], {}):
-        settings.report("empty-value", "everything contains an empty value", "give a value", name)
-        return ()
-    return (value,)
-
-
-def _check_pass_at(options: Mapping[str, Any], settings: Settings) -> None:
-    """A rubric that passes at its lowest level, or above its highest, decides nothing."""
-    pass_at = options.get("pass_at")
-    if pass_at is None or 0 < pass_at < 1:
-        return
-    levels = options.get("levels")
-    numbers = (
-        sorted(levels)
-        if isinstance(levels, dict)
-        else range(1, (len(levels) if levels else DEFAULT_LEVEL_COUNT) + 1)
-    )
-    if not numbers[0] < pass_at <= numbers[-1]:
-        settings.report(
-            "out-of-range",
-            f"pass_at {pass_at:g} leaves nothing to decide",
-            f"give a share between 0 and 1, or a level above {numbers[0]} and up to {numbers[-1]}",
-            "pass_at",
-        )

@@ -20,6 +20,7 @@ from tiered_eval.suite.cases import CaseReader
 from tiered_eval.suite.code import SuiteCode
 from tiered_eval.suite.contents import Contents, open_contents, outside
 from tiered_eval.suite.csv_reader import RowReader
+from tiered_eval.suite.defaults import read_defaults
 from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.files import is_inside
 from tiered_eval.suite.hooks import HookReader
@@ -32,7 +33,7 @@ from tiered_eval.suite.records import Record
 from tiered_eval.suite.scope import Scope
 from tiered_eval.suite.scorecards import compared_entries
 from tiered_eval.suite.seen import SeenIds
-from tiered_eval.suite.settings import read_defaults, read_settings
+from tiered_eval.suite.settings import read_settings
 from tiered_eval.suite.source import line_of
 
 __all__ = ["load_suite"]

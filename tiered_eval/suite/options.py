@@ -23,6 +23,7 @@ __all__ = [
     "parse_option",
     "parse_text",
     "parse_texts",
+    "parse_weight",
 ]
 
 HEAVIEST = 1e9
@@ -286,3 +287,17 @@ _PARSERS: dict[str, Callable[[object], Any]] = {
     "levels": parse_levels,
     "json": parse_json,
 }
+
+
+def parse_weight(raw: object) -> float:
+    """A weight that can be summed.
+
+    Raises:
+        BadValue: negative, not finite, too large, or no number.
+    """
+    weight = parse_number(raw)
+    if not 0 <= weight <= HEAVIEST:
+        raise BadValue(
+            "bad-weight", f"the weight {raw} cannot be summed", f"give a weight from 0 to {HEAVIEST:g}"
+        )
+    return weight

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from tiered_eval.catalogue import nearest
+from tiered_eval.catalogue import KINDS, Catalogue, canonical, nearest
 from tiered_eval.suite.options import BadValue
 from tiered_eval.suite.problems import KEPT_ERRORS, Problems
 from tiered_eval.suite.source import line_of
 
 __all__ = ["Scope"]
+
+SLIP = 0.8
+"""So like a known name that it may be a slip, and no name of somebody's own."""
 
 
 class Scope:
@@ -69,3 +72,30 @@ class Scope:
                     field=f"{place}.{name}",
                     line=line_of(given, name, line),
                 )
+
+    def report_missing(self, name: str, catalogue: Catalogue, place: str, line: int | None) -> bool:
+        """Report why a scorer of somebody's own cannot be had, if that is what the name was meant to be."""
+        missing = catalogue.why_missing(name)
+        if missing is None:
+            return False
+        meant = nearest(canonical(name), (*KINDS, *catalogue.names), SLIP)
+        fix = f"{missing.fix}; or did you mean {meant}?" if meant else missing.fix
+        self.report(missing.rule, missing.message, fix, field=place, line=line)
+        return True
+
+    def mapping_in(self, raw: Mapping[str, Any], name: str, known: tuple[str, ...]) -> Mapping[str, Any]:
+        """A mapping of known names inside ``raw``; empty when it is absent or wrong."""
+        given = raw.get(name)
+        if given is None:
+            return {}
+        if not isinstance(given, Mapping):
+            self.report(
+                "not-a-mapping",
+                f"{name} is no mapping",
+                f"write {{{known[0]}: ...}}",
+                field=name,
+                line=line_of(raw, name, self.line),
+            )
+            return {}
+        self.report_unknown(given, known, name, line=self.line)
+        return given
