@@ -71,7 +71,7 @@ class Exact:
             if not options.get("bounded", True):
                 return _check_included(needle, folded)
         if subject.view(find_marks) is None:
-            return _check_said(needle, expectation, subject)
+            return _check_folded(needle, folded, expectation, subject)
         return despite_marks(lambda read: _check_said(needle, expectation, read), subject, value)
 
 
@@ -79,6 +79,11 @@ def _check_said(needle: str, expectation: Expectation, subject: Subject) -> Outc
     options = expectation.options
     is_cased = bool(options) and options.get("case_sensitive", False)
     folded = subject.view(normalise_cased if is_cased else normalise)
+    return _check_folded(needle, folded, expectation, subject)
+
+
+def _check_folded(needle: str, folded: Normalised, expectation: Expectation, subject: Subject) -> Outcome:
+    options = expectation.options
     aim: _Aim = "scan" if options and options.get("scanned", False) else _AIMS.get(expectation.kind, "value")
     outcome = _check_bounded(needle, folded, subject, aim=aim)
     if outcome.state == "fail" and (form := other_form(needle, folded.text, is_trap=aim == "trap")):

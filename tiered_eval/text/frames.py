@@ -105,7 +105,9 @@ def doubt_of_frame(
 
     ``own`` are the words of the claim, which frame nothing.
     """
-    if any(mark in text for mark in _LINE_MARKS) and (doubt := _doubt_of_line(text, start)):
+    # A text without any of these is one line that nobody labels and that is no comment.
+    has_lines = "\n" in text or ":" in text or "//" in text or "/*" in text or "<!--" in text
+    if has_lines and (doubt := _doubt_of_line(text, start)):
         return doubt
     near = text[max(0, start - _NEAR) : start].rstrip()
     if near[-1:] in _MAY_LIMIT and (_SIGN_BEFORE.search(near) or _ABBREVIATED.search(near)):
@@ -149,8 +151,6 @@ _IN_MAY = re.compile(r"(?<=\w\s)May\b|\bMay(?=\s\d)")
 """The month, which may be taken for the "may" of a guess once its capital is gone."""
 
 
-_LINE_MARKS = ("\n", ":", "//", "<!--", "/*")
-"""A text without any of these is one line that nobody labels and that is no comment."""
 _NEAR = 8
 """Characters before a value that can hold a sign or an abbreviation of a limit."""
 _MAY_LIMIT = frozenset("<>=≤≥≈~±^.")
