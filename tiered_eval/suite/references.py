@@ -59,7 +59,7 @@ def check_reference(scorer: ScorerInfo, value: Any, options: Mapping[str, Any]) 
     if missing and not (value is None and scorer.value == "json"):
         raise BadValue(
             "missing-package",
-            f"{scorer.name} needs the package {' and '.join(missing)}, which is not installed",
+            f"{scorer.name} needs the package {' and the package '.join(missing)}, not installed here",
             "pip install 'tiered-eval[text]'",
         )
     if not scorer.check:
