@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.records import Outcome
+from tiered_eval.records import Evidence, Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, evidence_of, texts_of
 from tiered_eval.text.accents import composed
 from tiered_eval.text.frames import doubt_of_frame
@@ -135,6 +135,8 @@ def _leading(said: Sequence[LabelAt], doubtful: Sequence[LabelAt], text: str) ->
 
 def _decided(chosen: LabelAt, right: set[str | None], given: Given) -> Outcome:
     evidence = evidence_of(given.text, chosen.start, chosen.end)
+    if not given.is_as_written:
+        evidence = Evidence(evidence.quote)
     if chosen.label in right:
         return Outcome("pass", f"chooses {chosen.label}", 1.0, evidence)
     return Outcome("fail", f"chooses {chosen.label}", 0.0, evidence)

@@ -53,6 +53,8 @@ class Given:
     value: Any
     """The text itself, unless a field was selected."""
     is_field: bool = False
+    is_as_written: bool = True
+    """Not with other characters, so that its places are those of the response."""
 
     @property
     def text(self) -> str:
@@ -67,11 +69,12 @@ class Given:
         )
 
     def composed(self) -> Given:
-        """The same with its accents composed; places in it are places in that text."""
+        """The same with its accents composed; places in it are places in that text only."""
         if is_composed(self.text):
             return self
         text = composed(self.text)
-        return replace(self, subject=Subject(replace(self.subject.case, response=text)))
+        subject = Subject(replace(self.subject.case, response=text))
+        return replace(self, subject=subject, is_as_written=False)
 
 
 class SelectingScorer(ABC):
@@ -95,6 +98,13 @@ class SelectingScorer(ABC):
             return selected
         expected, given = selected
         options = expectation.options
+        outcome = self._compared(expected, given, options)
+        if given.is_field and outcome.evidence is not None:
+            # Its places are those of the field, and not of the response.
+            return replace(outcome, evidence=Evidence(outcome.evidence.quote))
+        return outcome
+
+    def _compared(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
         taken = self.marks_taken(expected, options)
         if taken == "none" or given.subject.view(find_marks) is None:
             return self.compare(expected, given, options)
