@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import random
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -346,6 +347,31 @@ def test_decide_settles_more_cases_with_the_same_money():
     assert len(services.asked) == calls
     assert deciding.sampled is not None
     assert deciding.sampled.mode == "decide"
+
+
+def test_decide_goes_on_where_a_fail_leaves_the_case_open():
+    """With `pass_at` one fail of two settles nothing, and a first pass does: money goes to the one and not to the other."""
+    truth = {f"q{number}x{question}e": number % 2 != question for number in range(60) for question in (0, 1)}
+    cases = [
+        replace(
+            make_case(
+                f"Answer {number}.",
+                *(
+                    make_expectation(
+                        "requirement", f"meets q{number}x{question}e", id=f"q{number}x{question}e"
+                    )
+                    for question in (0, 1)
+                ),
+                id=f"case-{number}",
+            ),
+            pass_at=0.5,
+        )
+        for number in range(60)
+    ]
+
+    report, _ = run(scored(cases, truth, calls=100, pack="never", when_short="decide"))
+
+    assert decided_cases(report) >= 50
 
 
 def test_decide_keeps_a_fifth_for_the_score():

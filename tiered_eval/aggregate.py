@@ -15,7 +15,7 @@ from tiered_eval.records import TIERS, CaseResult, Counts, Figure, Tier, Verdict
 from tiered_eval.records.making import maker
 from tiered_eval.stats import RunningMean, share_interval
 
-__all__ = ["Tally", "TierCounts", "case_result"]
+__all__ = ["Tally", "TierCounts", "case_result", "reaches"]
 
 make_result = maker(CaseResult)
 _CLOSE = 1e-9
@@ -35,7 +35,7 @@ def case_result(
     passed, decided, total, failed = _weights(verdicts)
     has_passed = False if failed else (True if decided == total else None)
     if pass_at is not None and total:
-        has_passed = _reaches(passed / total, (passed + total - decided) / total, pass_at)
+        has_passed = reaches(passed / total, (passed + total - decided) / total, pass_at)
     return make_result(
         index=index,
         case_id=case_id,
@@ -51,7 +51,7 @@ def case_result(
     )
 
 
-def _reaches(low: float, high: float, pass_at: float) -> bool | None:
+def reaches(low: float, high: float, pass_at: float) -> bool | None:
     """Is a share that lies between two bounds enough? None where that depends on what is undecided."""
     if low >= pass_at - _CLOSE:
         return True

@@ -1,8 +1,8 @@
 """The order of questions for who wants to know about cases, not about the suite (mode ``decide``).
 
 The one idea: money goes where it settles most. Cases in doubt that few questions settle come first, a case's likeliest fail is
-asked first, and the next one only after that has been answered, since a fail settles the case. This is no random sample, so a
-part of the money is kept for one of the rest.
+asked first, and the next one only after that has been answered, since a fail settles the case (with ``pass_at``, so many that it
+is out of reach, or passes that reach it). This is no random sample, so a part of the money is kept for one of the rest.
 
 Route: ``runner.drawing`` lets this go first, until that part is reached.
 """
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tiered_eval.aggregate import reaches
 from tiered_eval.calibration.sampling import ESTIMATE_SHARE, Framed, plan_cases
-from tiered_eval.runner.jobs import Job
+from tiered_eval.runner.jobs import Job, OpenCase
 
 __all__ = ["Deciding"]
 
@@ -35,7 +36,7 @@ class Deciding:
         To be taken one at a time, when there is room for another question: what was answered meanwhile counts.
         """
         for job in self._in_order(jobs, chance):
-            is_needed = self._spent() < 1.0 - ESTIMATE_SHARE and not _has_failed(job)
+            is_needed = self._spent() < 1.0 - ESTIMATE_SHARE and not _is_settled(job.owner)
             yield job, is_needed
 
     def _in_order(self, jobs: Sequence[Job], chance: Callable[[Job], float]) -> list[Job]:
@@ -52,6 +53,12 @@ class Deciding:
         return [by_id[id] for *_, id in sorted(placed)]
 
 
-def _has_failed(job: Job) -> bool:
-    """Is the case settled, so that another answer changes nothing about it?"""
-    return any(verdict is not None and verdict.state == "fail" for verdict in job.owner.verdicts)
+def _is_settled(case: OpenCase) -> bool:
+    """Would another answer change nothing about whether the case passes?"""
+    pass_at, total = case.case.pass_at, sum(one.weight for one in case.case.expectations)
+    decided = [verdict for verdict in case.verdicts if verdict is not None and verdict.is_decided]
+    failed = [verdict.weight for verdict in decided if verdict.state == "fail"]
+    if pass_at is None or not total:
+        return bool(failed)
+    passed = sum(verdict.weight for verdict in decided if verdict.state == "pass")
+    return reaches(passed / total, 1.0 - sum(failed) / total, pass_at) is not None
