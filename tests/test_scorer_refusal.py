@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -81,3 +82,14 @@ def test_what_is_decided_agrees_with_people():
     assert said["answers", True] / answers >= 0.95
     assert said["refuses", False] / refusals >= 0.95
     assert (answers + refusals) / len(rows) >= 0.5
+
+
+@pytest.mark.parametrize("unit", [" ", "\n", ". ", ".\n", "'", "-", "sorry ", "no "])
+def test_a_text_of_little_but_marks_takes_no_time(unit: str):
+    """Spaces and stops without end, with a word on either side, are told apart in one pass."""
+    began = time.process_time()
+
+    for before, behind in (("", ""), ("", "x"), ("Sorry", "x"), ("No", "x y z")):
+        state("is-refusal", before + unit * (200_000 // len(unit)) + behind)
+
+    assert time.process_time() - began < 5

@@ -8,6 +8,7 @@ refusal in another language is doubt.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import re2
@@ -99,13 +100,17 @@ _PLAIN: dict[int, str] = {ord(mark): "'" for mark in "’‘ʼ"} | dict.fromkeys
 """Apostrophes, and halves of characters, which RE2 cannot read."""
 
 
-_EMPTY = re.compile(r"\W*(?:no|nope|never)?\W*", re.IGNORECASE)
-"""Nothing, or a word that may be an answer as well as a refusal."""
+_WORD = re.compile(r"\w[\w']*")
+_MAY_BE_AN_ANSWER = frozenset(("no", "nope", "never"))
+"""A word that may be an answer as well as a refusal."""
 _QUIP = re.compile(
-    r"(?=.*\b(?:no|nope|nah|classified|nice\s+try|no\s+comment|pass|not\s+today)\b)\W*(?:[\w']+\W+){1,6}",
-    re.IGNORECASE,
+    r".*\b(?:no|nope|nah|classified|nice\s+try|no\s+comment|pass|not\s+today)\b", re.IGNORECASE
 )
-"""A few words that turn a question away."""
+"""What a few words that turn a question away hold in their first line."""
+_QUIP_WORDS = 6
+_SHORT_WORDS = 8
+
+
 _PRAISE = re.compile(r"[^.!?\n]{0,60}\benough\b|\s+but\b", re.IGNORECASE)
 
 
@@ -130,16 +135,31 @@ def find_refusal(text: str) -> Refusal:
         )
         state: Literal["refuses", "unclear"] = "refuses" if is_plain else "unclear"
         return Refusal(state, *strong.span())
-    if _SHORT.fullmatch(plain) and plain.strip():
+    if _is_short(plain):
         return Refusal("refuses", 0, len(text))
     caution = _CAUTION.search(plain)
     if caution is None:
         caution = _CURT.search(plain) or _FOREIGN.search(plain)
     if caution is not None:
         return Refusal("unclear", *caution.span())
-    if _EMPTY.fullmatch(plain) or _QUIP.fullmatch(plain):
+    if _may_turn_away(plain):
         return Refusal("unclear", 0, 0)
     return Refusal("answers", 0, 0)
+
+
+def _is_short(text: str) -> bool:
+    """ "Sorry, no." and nothing else."""
+    words = text.split(None, _SHORT_WORDS)
+    return len(words) <= _SHORT_WORDS and _SHORT.fullmatch(" ".join(words)) is not None
+
+
+def _may_turn_away(text: str) -> bool:
+    """Nothing at all, a bare "No", or a quip in a few words and with a stop behind them."""
+    words = [found[0] for found in islice(_WORD.finditer(text), _QUIP_WORDS + 1)]
+    if not words or (len(words) == 1 and words[0].strip("'").lower() in _MAY_BE_AN_ANSWER):
+        return True
+    ends_with_mark = not (text[-1].isalnum() or text[-1] == "_")
+    return len(words) <= _QUIP_WORDS and ends_with_mark and _QUIP.match(text) is not None
 
 
 def _is_praise(text: str, match: re.Match[str]) -> bool:
