@@ -14,13 +14,13 @@ from gateways import AT, books
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_up_minds import DECIDERS, PRICES, TALKERS, Minds, Vendor, expected_state
+from vendor_runs import run_over
 
-from tiered_eval.calls import Gateway, Terms, World
+from tiered_eval.calls import World
 from tiered_eval.config import RunConfig
 from tiered_eval.pricing import PriceBook
 from tiered_eval.records import Case, JudgeStage, Report, Suite, SuiteSettings, Verdict, chain_faults
-from tiered_eval.runner import evaluate, plan
-from tiered_eval.runner.services import LiveServices
+from tiered_eval.runner import plan
 from tiered_eval.testing import make_case, make_expectation
 from tiered_eval.testing.clock import HandClock
 
@@ -117,30 +117,14 @@ class Bench:
 
     async def run(self, cases: Sequence[Case], **terms: Any) -> Report:
         clock = HandClock(moves_itself=True)
-        gateway = Gateway(
-            home=self.home,
-            prices=self.book,
-            terms=Terms(run=terms.pop("run", "run"), pack=self.config.packing, **terms),
-            world=World(
-                open_provider=self.vendors.__getitem__,
-                open_decision_provider=self.vendors.__getitem__,
-                clock=clock,
-                sleep=clock.sleep,
-                now=lambda: AT,
-            ),
+        world = World(
+            open_provider=self.vendors.__getitem__,
+            open_decision_provider=self.vendors.__getitem__,
+            clock=clock,
+            sleep=clock.sleep,
+            now=lambda: AT,
         )
-        services = LiveServices(
-            gateway,
-            chain=self.config.stages,
-            embedder="none",
-            prices=self.book,
-            home=self.home,
-            judged_at_once=64,
-        )
-        try:
-            return await evaluate(cases, self.config, services=services)
-        finally:
-            await services.aclose()
+        return await run_over(world, cases, self.config, prices=self.book, **terms)
 
 
 def verdicts(report: Report) -> list[Verdict]:

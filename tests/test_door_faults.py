@@ -18,16 +18,15 @@ from gateways import books
 from planted_keys import KEEPS_KEYS
 from test_door_cap import FAULTS
 from test_third_party_servers import command, free_port, llmock_base, running, script_llmock, until_up
+from vendor_runs import run_over
 
 from tiered_eval import errors
-from tiered_eval.calls import Gateway, Terms, World
+from tiered_eval.calls import World
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ProviderError
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.registry import ProviderSettings, open_provider
 from tiered_eval.records import Case, JudgeStage, Report, Verdict
-from tiered_eval.runner import evaluate
-from tiered_eval.runner.services import LiveServices
 from tiered_eval.testing import make_case, make_expectation
 from tiered_eval.testing.clock import HandClock
 from tiered_eval.testing.loopback import LoopbackSettings, serve_loopback
@@ -79,22 +78,10 @@ class Judge:
             rng=random.Random(0),
             **given,
         )
-        terms = Terms(run="run", request_timeout_s=request_timeout_s)
-        services = LiveServices(
-            Gateway(home=home, prices=prices, terms=terms, world=world),
-            chain=chain,
-            embedder="none",
-            prices=prices,
-            home=home,
-            judged_at_once=64,
-        )
         config = RunConfig(
             chain=chain, embedder="none", home=home, gate="partial>=0", pack="never", max_error_rate=1.0
         )
-        try:
-            return await evaluate(suite, config, services=services)
-        finally:
-            await services.aclose()
+        return await run_over(world, suite, config, prices=prices, request_timeout_s=request_timeout_s)
 
 
 def verdicts(report: Report) -> dict[tuple[str, str], Verdict]:

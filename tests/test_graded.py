@@ -9,29 +9,27 @@ from typing import Any
 
 import pytest
 from gateways import PRICES, SMALL
+from vendor_runs import run_over
 
 from tests.graded_judge import NONCE, ToldJudge, data_of, graded, read_case
-from tiered_eval.calls import Gateway, Terms, World
+from tiered_eval.calls import World
 from tiered_eval.catalogue import CATALOGUE, ScorerInfo
 from tiered_eval.catalogue.graded import GRADED
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError, JudgeMissing, ModelRefused, UnreadableReply
 from tiered_eval.keys import recording_key
-from tiered_eval.pricing import PriceBook
 from tiered_eval.profiles import load_profile
 from tiered_eval.prompting import load_prompt
 from tiered_eval.records import (
     Case,
     Expectation,
-    JudgeStage,
     ModelRequest,
     Report,
     StopReason,
     Suite,
     Verdict,
 )
-from tiered_eval.runner import evaluate, plan
-from tiered_eval.runner.services import LiveServices
+from tiered_eval.runner import plan
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import AskingScorer
 from tiered_eval.testing.scripted import ScriptedProvider, Step
@@ -231,25 +229,8 @@ def answering(said: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Mod
 async def run(home: Path, provider: ScriptedProvider, names: list[str], **options: Any) -> Report:
     """A run of one case a scorer over a scripted vendor."""
     config = RunConfig(judges=(SMALL,), embedder="none", home=home, gate="partial>=0", **options)
-    prices = PriceBook(PRICES)
-    gateway = Gateway(
-        home=home,
-        prices=prices,
-        terms=Terms(run="run", pack=config.packing, seed=config.seed),
-        world=World(open_provider=lambda prefix: provider),
-    )
-    services = LiveServices(
-        gateway,
-        chain=(JudgeStage(models=(SMALL,)),),
-        embedder="none",
-        prices=prices,
-        home=home,
-        judged_at_once=32,
-    )
-    try:
-        return await evaluate([case_of(name) for name in names], config, services=services)
-    finally:
-        await services.aclose()
+    world = World(open_provider=lambda prefix: provider)
+    return await run_over(world, [case_of(name) for name in names], config)
 
 
 async def test_a_run_asks_once_and_pays_once(tmp_path: Path):

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from gateways import LARGE, PRICES, SMALL
+from vendor_runs import run_over
 
 from tests.graded_judge import data_of
 from tests.test_graded import NAMES, case_of, good
-from tiered_eval.calls import Gateway, Terms, World
+from tiered_eval.calls import World
 from tiered_eval.config import RunConfig
-from tiered_eval.pricing import PriceBook
 from tiered_eval.records import JudgeStage, ModelRequest, Report, Suite
-from tiered_eval.runner import evaluate, plan
-from tiered_eval.runner.services import LiveServices
+from tiered_eval.runner import plan
 from tiered_eval.testing.scripted import ScriptedProvider
 
 CHAIN = (JudgeStage(models=(SMALL,), accept=0.9, reject=0.1), JudgeStage(models=(LARGE,)))
@@ -39,20 +38,8 @@ async def run(
 ) -> Report:
     """A run of one case a scorer over a scripted vendor."""
     config = RunConfig(chain=chain, embedder="none", home=home, gate="partial>=0")
-    prices = PriceBook(PRICES)
-    gateway = Gateway(
-        home=home,
-        prices=prices,
-        terms=Terms(run="run", cap_usd=cap_usd, mode=mode),
-        world=World(open_provider=lambda prefix: provider),
-    )
-    services = LiveServices(
-        gateway, chain=chain, embedder="none", prices=prices, home=home, judged_at_once=32
-    )
-    try:
-        return await evaluate([case_of(name) for name in names], config, services=services)
-    finally:
-        await services.aclose()
+    world = World(open_provider=lambda prefix: provider)
+    return await run_over(world, [case_of(name) for name in names], config, cap_usd=cap_usd, mode=mode)
 
 
 async def test_behind_a_chain_the_last_stage_is_asked_and_priced(tmp_path: Path):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from gateways import AT, PRICES, SMALL, until
 from test_packing import CLAIMS, judge, sizes
+from vendor_runs import run_over
 
 from tiered_eval.calls import Gateway, Terms, World
 from tiered_eval.calls.batches import QUIET_S, TRIED_FROM
@@ -57,25 +58,8 @@ async def run(home: Path, provider: ScriptedProvider, suite: list[Case], **optio
     config = RunConfig(
         chain=(JudgeStage(models=(SMALL,)),), embedder="none", home=home, gate="partial>=0", **options
     )
-    prices = PriceBook(PRICES)
-    gateway = Gateway(
-        home=home,
-        prices=prices,
-        terms=Terms(run="run", pack=config.packing, seed=config.seed),
-        world=World(open_provider=lambda prefix: provider),
-    )
-    services = LiveServices(
-        gateway,
-        chain=(JudgeStage(models=(SMALL,)),),
-        embedder="none",
-        prices=prices,
-        home=home,
-        judged_at_once=256,
-    )
-    try:
-        return await evaluate(suite, config, services=services)
-    finally:
-        await services.aclose()
+    world = World(open_provider=lambda prefix: provider)
+    return await run_over(world, suite, config, judged_at_once=256)
 
 
 async def test_a_run_packs_what_each_response_leaves_over(tmp_path: Path):
