@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from certified_shipments import GOODS, PLACES, made_certificate, shipment, shipments, suite_text
+from certified_shipments import (
+    GOODS,
+    PLACES,
+    made_certificate,
+    run_certified,
+    shipment,
+    shipments,
+    suite_text,
+)
 from past_audits import record_audits
 from scripted_services import ScriptedServices
 
@@ -56,24 +64,17 @@ async def run_with(
     audit_rate: float | None = None,
     **options: Any,
 ) -> tuple[Report, ScriptedServices]:
-    path = tmp_path / "kept" / "certificate.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_certificate(certificate, path)
     services = ScriptedServices(answer, home=tmp_path / "home", seconds=lambda text: 0.0, **options)
-    config = RunConfig(
-        embedder="none",
-        home=tmp_path / "home",
-        certificate=path,
-        gate="partial>=0",
+    report = await run_certified(
+        certificate,
+        cases,
+        tmp_path,
+        services,
         judges=services.judges,
         max_cost_usd=max_cost_usd,
         seed=seed,
         audit_rate=audit_rate,
     )
-    try:
-        report = await evaluate(cases, config, services=services)
-    finally:
-        await services.aclose()
     return report, services
 
 

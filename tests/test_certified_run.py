@@ -7,48 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from certified_shipments import GOODS, PLACES, TIERS, suite_text
+from certified_shipments import certificate_of, shipment, shipment_labels, suite_text
 
 from tiered_eval import RunConfig, evaluate
-from tiered_eval.calibration.calibrate import calibrate
 from tiered_eval.calibration.certificate import Certificate, save_certificate
-from tiered_eval.calibration.collecting import judge_fingerprint, run_fingerprints
-from tiered_eval.calibration.features import FreeScores
-from tiered_eval.calibration.labels import Label
+from tiered_eval.calibration.collecting import judge_fingerprint
 from tiered_eval.calibration.promise import Promise
 from tiered_eval.cli.app import run_app
 from tiered_eval.records import Case
 from tiered_eval.testing.builders import make_case, make_expectation
-from tiered_eval.text.subject import Subject
 
 pytest.importorskip("numpy", reason="calibration needs numpy, which the extra [local] brings")
 
 
-def shipment(number: int, rng: random.Random) -> tuple[Case, bool]:
-    """A response that states where goods were shipped, and a claim that is right or names another place."""
-    goods, place = rng.choice(GOODS), rng.choice(PLACES)
-    is_met = rng.random() < 0.5
-    claimed = place if is_met else rng.choice([other for other in PLACES if other != place])
-    response = (
-        f"Thank you for asking. The {goods} were shipped to {place} on Monday, and the invoice followed."
-    )
-    claim = make_expectation("must-contain", f"The {goods} were shipped to {claimed}", id="where")
-    return make_case(response, claim, id=f"case-{number}"), is_met
-
-
-def labels(count: int, seed: int) -> list[Label]:
-    rng, free, made = random.Random(seed), FreeScores(), []
-    for number in range(count):
-        case, is_met = shipment(number, rng)
-        scores = free.of(case.expectations[0], Subject(case))
-        made.append(Label(id=case.id, case=case.id, kind="must-contain", met=is_met, scores=scores))
-    return made
-
-
 @pytest.fixture(scope="module")
 def certificate() -> Certificate:
-    fingerprints = {"free": run_fingerprints(None, {})["free"]}
-    return calibrate(labels(600, 1), TIERS, Promise(), created="2026-01-01", fingerprints=fingerprints)
+    return certificate_of(shipment_labels(600, 1), Promise())
 
 
 async def verdicts_with(
@@ -220,8 +194,7 @@ async def test_early_verdicts_outside_of_the_certificate_are_counted(
 
 async def test_nothing_certified_means_that_everything_climbs(tmp_path: Path):
     """Too few labels certify nothing; no untested threshold steps in, and the report says so."""
-    fingerprints = {"free": run_fingerprints(None, {})["free"]}
-    few = calibrate(labels(20, 4), TIERS, Promise(), created="2026-01-01", fingerprints=fingerprints)
+    few = certificate_of(shipment_labels(20, 4), Promise())
     case, _ = shipment(1, random.Random(5))
 
     report, [verdict] = await verdicts_with(few, tmp_path, [case])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from certified_shipments import run_certified
 from scripted_services import ScriptedServices
 
 from tiered_eval import RunConfig, evaluate
@@ -77,24 +78,11 @@ def hash_of(text: str) -> int:
 async def run_with(
     certificate: Certificate, cases: list[Case], tmp_path: Path, small: Any = small_says, **options: Any
 ) -> tuple[Report, ScriptedServices]:
-    path = tmp_path / "certificate.json"
-    save_certificate(certificate, path)
     services = ScriptedServices(large_says, home=tmp_path / "home", seconds=lambda text: 0.0, **options)
     services.chain = CHAIN
     services.answers[SMALL] = small
     cap = Decimal(1) if "calls" in options else None
-    config = RunConfig(
-        embedder="none",
-        home=tmp_path / "home",
-        certificate=path,
-        gate="partial>=0",
-        chain=CHAIN,
-        max_cost_usd=cap,
-    )
-    try:
-        report = await evaluate(cases, config, services=services)
-    finally:
-        await services.aclose()
+    report = await run_certified(certificate, cases, tmp_path, services, chain=CHAIN, max_cost_usd=cap)
     return report, services
 
 
