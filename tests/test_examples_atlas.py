@@ -172,7 +172,7 @@ def test_no_verdict_contradicts_a_person(replayed: Report, labels: dict[tuple[st
 
 
 def test_most_expectations_need_no_model(replayed: Report):
-    """About 70 % are settled by string work alone."""
+    """About two thirds are settled by string work alone."""
     tiers = Counter(verdict.tier for result in replayed.results for verdict in result.verdicts)
     free = sum(tiers[tier] for tier in ("exact", "number", "ocr", "coverage"))
 

@@ -70,7 +70,7 @@ UNREAL = r"""
   | typos? | lies? | lied | lying | dreams? | dreamt | joke[ds]? | jokingly | nonsense | failed | fails | failing | failure | missed | ignor(?:e[ds]?|ing)
   | declin(?:e[ds]?|ing) | reject(?:s|ed|ing)? | refus(?:e[ds]?|ing) | drop(?:s|ped|ping) | scrap(?:s|ped) | struck | rul(?:ed?|ing)\s+out
   | withdr[ae]wn? | revok\w+ | overturn\w* | stop(?:s|ped)\s+(?:being|short) | quit | lost | loses? | stolen | vetoed? | disqualif\w+ | overrul\w+
-  | push(?:ed|es|ing)\s+for | lobb(?:y|ied|ying)\w* | hop(?:e[ds]?|ing) | aim(?:s|ed|ing)? | bet | bets | bid | bids | plan(?:s|ned|ning) | wish(?:e[ds]|ing)?
+  | push(?:ed|es|ing)\s+for | lobb(?:y|ied|ying)\w* | hop(?:e[ds]?|ing) | aim(?:s|ed|ing)? | bet | bets | bid | bids | wish(?:e[ds]|ing)?
   | demand(?:s|ed|ing)? | propos(?:e[ds]?|ing|al) | request(?:ed|ing) | seek(?:s|ing)? | sought | tr(?:y|ies|ied|ying)\s+to | attempt\w* | intend\w* | consider(?:s|ed|ing)
   | threaten\w* | promis\w+ | pledg\w+ | on\s+the\s+table | in\s+favou?r\s+of | fe(?:el|els|lt)\s+like | back\s+then | at\s+the\s+time | in\s+those\s+days | used\s+to
   | another\s+(?:customer|person|account|user|order|firm|company|case|patient|client|country|city|flat|room)\b
@@ -98,7 +98,7 @@ TAKEN_BACK = r"""
   | (?:was|were|is|are|has\s+been|got|been)\s+(?:dropped|scrapped|removed|renamed|withdrawn|abolished|lost|stolen|cancell?ed|rejected|declined|refused|missed
       | gone|struck\s+down|overturned|taken\s+by|replaced|superseded|disqualified|thwarted) | (?:would|could|might|should) | is\s+what | declined | failed | withdrew | lost
   | in\s+error
-  | back\s+then | at\s+the\s+time | in\s+(?:his|her|their|my)\s+dreams? | wrongly | falsely | before\s+the
+  | back\s+then | at\s+the\s+time | in\s+(?:his|her|their|my)\s+dreams? | wrongly | falsely
   | (?:critics|they|some|many|analysts|experts|people|opponents)\s+(?:say|claim|think|believe|argue|insist|hope)
   | disagree\w* | otherwise | never\s+came | in\s+vain | by\s+(?:accident|mistake|error) | has\s+been\s+suggested | i\s+(?:think|guess|believe|suppose) | if\s+memory | as\s+far\s+as | they\s+say
 """
@@ -118,5 +118,5 @@ SEASONAL = r"""
       |pensioners|seniors|patients)
 """
 """Behind a statement or a participle: not always, or not everywhere."""
-FRAME_SIGNS = rf"(?i:\b(?:{joined(SUPPOSED, GUESSED, TOLD, UNREAL, COMPARED, RULED_OUT, TAKEN_BACK, RESTRICTED, SEASONAL)}|would|off|discount|ish|but|yet|although|though|however|out|past|at\s+bay)\b)"
+FRAME_SIGNS = rf"(?i:\b(?:{joined(SUPPOSED, GUESSED, TOLD, UNREAL, COMPARED, RULED_OUT, TAKEN_BACK, RESTRICTED, SEASONAL)}|would|off|discount|ish|but|yet|although|though|however|out|past|before|at\s+bay)\b)"
 """For RE2: a text without any of these frames nothing."""

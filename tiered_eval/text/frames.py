@@ -64,7 +64,7 @@ _COMPARED_BEFORE = re.compile(
 )
 _RULED_OUT_BEFORE = re.compile(rf"\b(?:{joined(RULED_OUT)})[\s-]+(?:an?\s+|the\s+|any\s+|its\s+)?$")
 _TAKEN_BACK_BEHIND = re.compile(
-    rf"[^.;!?]{{0,40}}?\b(?:{joined(TAKEN_BACK)})\b|%?\s*(?:off|discount)\b|-?ish\b|\s(?:out|off|past|at\s+bay)\b"
+    rf"[^.;!?]{{0,40}}?\b(?:{joined(TAKEN_BACK)})\b|%?\s*(?:off|discount)\b|-?ish\b|\s(?:out|off|past|before\s+the|at\s+bay)\b"
 )
 _RESTRICTED_BEHIND = re.compile(rf"[^.;!?]{{0,60}}?\b(?:{joined(RESTRICTED)})\b")
 _SEASONAL_BEHIND = re.compile(rf"[^.;!?]{{0,40}}?\b(?:{joined(SEASONAL)})\b")
