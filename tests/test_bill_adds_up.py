@@ -140,11 +140,15 @@ def test_all_that_may_befall_a_call_befalls_some(tmp_path_factory: pytest.TempPa
         JudgeStage(models=TALKERS[:2], votes=3),
         JudgeStage(panel=TALKERS),
     )
-    bench = Bench(tmp_path_factory.mktemp("home"), minds, chain, "auto")
-    vendors = unlucky(bench, minds, 6, 0.5)
+    met: set[str] = set()
+    for seed in range(20):  # the order of the calls is the machine's, so no one seed is unlucky for sure
+        bench = Bench(tmp_path_factory.mktemp("home"), minds, chain, "auto")
+        vendors = unlucky(bench, minds, seed, 0.7)
+        report = asyncio.run(bench.run(suite()))
+        met = met.union(*(vendor.met for vendor in vendors))
+        dear_errors = [one for one in verdicts(report) if one.state == "error" and one.cost_usd]
+        if dear_errors and len(met) == 6:
+            break
 
-    report = asyncio.run(bench.run(suite()))
-
-    met = set().union(*(vendor.met for vendor in vendors))
     assert met == {"sound", "limited", "down", "lost", "empty", "garbled"}
-    assert any(one.state == "error" and one.cost_usd for one in verdicts(report))
+    assert dear_errors
