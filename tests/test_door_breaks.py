@@ -158,7 +158,8 @@ async def test_a_clock_that_jumps_breaks_no_cap(tmp_path: Path, seed: int):
 
     provider = ScriptedProvider()
     async with opened(tmp_path, provider, caps=(Cap(amount=cap, period="day"),), run="run") as gateway:
-        (await gateway.ledger())._now = now
+        ledger = await gateway.ledger()
+        ledger._now = ledger._claims._now = now
 
         async def ask(number: int) -> str:
             try:

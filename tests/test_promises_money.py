@@ -289,7 +289,7 @@ async def main():
     ) as gateway:
         ledger = await gateway.ledger()
         if "at" in options:
-            ledger._now = lambda: options["at"]
+            ledger._now = ledger._claims._now = lambda: options["at"]
         ledger._writer.wait_for(lambda connection: connection.set_trace_callback(watch))
         settle = ledger.settle
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,10 +22,10 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError, LedgerError
 from tiered_eval.ledger import batches
+from tiered_eval.ledger.claims import Claims
 from tiered_eval.ledger.entries import (
     BatchEntry,
     BatchLine,
-    Busy,
     Claim,
     ClaimAnswer,
     Granted,
@@ -41,31 +41,21 @@ from tiered_eval.ledger.entries import (
 from tiered_eval.ledger.files import connect, open_checked, write_witness
 from tiered_eval.ledger.flows import FLOWS, Flow
 from tiered_eval.ledger.moving import (
-    MOVE_TO_LOST,
-    PROCESS_ENDED,
     lose_all_of,
-    lose_dead,
     lose_orphans,
-    move,
-    room_for,
 )
 from tiered_eval.ledger.notes import change_note
 from tiered_eval.ledger.owner import Owner, is_alive
-from tiered_eval.ledger.reading import RUNS, kept_from_row, run_from_row
+from tiered_eval.ledger.reading import KEPT, kept_from_row
 from tiered_eval.ledger.replies import PAGE_OF_REPLIES, add_replies, forget_replies
 from tiered_eval.ledger.resolving import SETTLED_BETWEEN, UNKNOWN, resolve
+from tiered_eval.ledger.runs import RUNS, begin_run, end_run, run_from_row
 from tiered_eval.ledger.writer import Writer
 
 __all__ = ["Ledger"]
 
-KEPT = "key, model, payload, cost, seal, at"
-CHARGE_ROW = """
-INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at, sent_at)
-SELECT key, scope, run, model, kind, attempt, ?, ?, ?, sent_at FROM call WHERE key = ?
-"""
 NOTE = "note:"
 """Begins the names of notes, so that none can be taken for the ledger's own."""
-HELD_BY_US = "key IN ({marks}) AND owner = ? AND attempt = ? AND state = 'reserved'"
 
 
 def _now() -> str:
@@ -86,6 +76,7 @@ class Ledger:
         self._owner = Owner(self._locks)
         self._reader = connect(self.path, for_reading=True)
         self._writer = Writer(connection, self.path)
+        self._claims = Claims(self._owner.name, self._locks, now=now)
         self._is_closed = False
         self.damaged_replies = 0
         """Kept replies whose checksum did not fit: each counted as a miss."""
@@ -230,7 +221,7 @@ class Ledger:
         names = [field.name for field in fields(Flow)]
         return [Flow(**dict(zip(names, row, strict=True))) for row in self._read(FLOWS, (since,))]
 
-    # ── calls ────────────────────────────────────────────────────────────────────────────────────
+    # ── notes ────────────────────────────────────────────────────────────────────────────────────
 
     def notes(self, prefix: str) -> dict[str, str]:
         """What was noted under names that begin with ``prefix``, by the rest of the name."""
@@ -253,9 +244,11 @@ class Ledger:
         """The same without waiting: done when it is on disk. An exception of ``change`` is not told of."""
         return self._writer.submit(partial(change_note, name=NOTE + name, change=change))
 
+    # ── calls ────────────────────────────────────────────────────────────────────────────────────
+
     def claim(self, claim: Claim) -> asyncio.Future[ClaimAnswer]:
         """Ask for the key and the money of one attempt. Everything is decided in one transaction."""
-        return self._writer.submit(lambda connection: self._claim(connection, claim))
+        return self._writer.submit(partial(self._claims.claim, claim=claim))
 
     def settle(self, claim: Claim, *, cost: int, payload: str) -> asyncio.Future[None]:
         """Book the cost and keep the reply, together."""
@@ -270,38 +263,19 @@ class Ledger:
             (key, share, payload, None if payload is None else seal_of(key, payload))
             for key, share, payload in zip(claim.keys, shares_of(cost, len(payloads)), payloads, strict=True)
         ]
-        return self._writer.submit(lambda connection: self._settle(connection, claim, cost, answers))
+        return self._writer.submit(partial(self._claims.settle, claim=claim, cost=cost, answers=answers))
 
     def charge(self, claim: Claim, *, cost: int, why: str) -> asyncio.Future[None]:
         """Book a cost without a reply to keep: an unreadable answer, or vectors, which live elsewhere."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            sent_at = self._sent_at(connection, claim)
-            held = self._let_go(connection, claim)
-            move(connection, claim.scope, reserved=-claim.bound if held else 0)
-            self._charge(connection, claim, cost, why, sent_at)
-
-        return self._writer.submit(work)
+        return self._writer.submit(partial(self._claims.charge, claim=claim, cost=cost, why=why))
 
     def lose(self, claim: Claim, *, why: str) -> asyncio.Future[None]:
         """The call may have been billed: it stays charged at its bound, and is listed."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            where, held = self._held(claim)
-            connection.execute(MOVE_TO_LOST.format(where=where), (why, self._now(), *held))
-            if self._let_go(connection, claim):
-                move(connection, claim.scope, unknown=claim.bound, reserved=-claim.bound)
-
-        return self._writer.submit(work)
+        return self._writer.submit(partial(self._claims.lose, claim=claim, why=why))
 
     def release(self, claim: Claim) -> asyncio.Future[None]:
         """The call was not billed, or was never made. Without effect where the claim was not granted."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            if self._let_go(connection, claim):
-                move(connection, claim.scope, reserved=-claim.bound)
-
-        return self._writer.submit(work)
+        return self._writer.submit(partial(self._claims.release, claim=claim))
 
     # ── batches ──────────────────────────────────────────────────────────────────────────────────
 
@@ -314,7 +288,7 @@ class Ledger:
         """
 
         def work(connection: sqlite3.Connection) -> list[ClaimAnswer]:
-            answers = [self._claim(connection, line.claim) for line in lines]
+            answers = [self._claims.claim(connection, line.claim) for line in lines]
             granted = [
                 line for line, answer in zip(lines, answers, strict=True) if isinstance(answer, Granted)
             ]
@@ -355,141 +329,15 @@ class Ledger:
         Raises:
             LedgerError: it cannot be written.
         """
-        return self._writer.wait_for(lambda connection: self._begin_run(connection, entry))
+        us = self._owner.name
+        return self._writer.wait_for(
+            lambda connection: begin_run(connection, entry, us=us, locks=self._locks, at=self._now())
+        )
 
     def finish_run(self, run: str, *, state: str, summary: str | None = None) -> None:
         """Note how a run ended. Blocks for one commit. Raises LedgerError."""
-        values = (self._now(), state, summary, run)
-        self._writer.wait_for(
-            lambda connection: (
-                connection.execute(
-                    "UPDATE run SET finished_at = ?, state = ?, summary = ? WHERE id = ?", values
-                ).rowcount
-            )
-        )
-
-    # ── inside a transaction ─────────────────────────────────────────────────────────────────────
-
-    def _begin_run(self, connection: sqlite3.Connection, entry: RunEntry) -> RunEntry:
-        unfinished = connection.execute(
-            "SELECT id, scope, owner FROM run WHERE suite = ? AND finished_at IS NULL ORDER BY started_at",
-            (entry.suite,),
-        ).fetchall()
-        for run, scope, owner in unfinished:
-            if owner != self._owner.name and not is_alive(self._locks, owner):
-                connection.execute(
-                    "UPDATE run SET finished_at = ?, state = 'killed' WHERE id = ?", (self._now(), run)
-                )
-                entry = replace(entry, scope=scope)
-        connection.execute(
-            "INSERT OR REPLACE INTO run (id, suite, scope, cap, started_at, owner) VALUES (?, ?, ?, ?, ?, ?)",
-            (entry.id, entry.suite, entry.scope, entry.cap, entry.started_at, self._owner.name),
-        )
-        return entry
-
-    def _claim(self, connection: sqlite3.Connection, claim: Claim) -> ClaimAnswer:
-        for key in claim.keys:
-            row = connection.execute(
-                f"SELECT {KEPT}, state, owner FROM call WHERE key = ?", (key,)
-            ).fetchone()
-            if row is not None and (answer := self._answer_from(connection, claim, row)) is not None:
-                return answer
-        at = self._now()
-        room = room_for(connection, claim, at)
-        if room is not None and room.reserved and lose_dead(connection, self._locks, at):
-            # What a killed process had reserved would be waited for for ever.
-            room = room_for(connection, claim, at)
-        if room is not None:
-            return room
-        # The call's money stands at its first question. The others say whose call they share, where their answer will be.
-        others = [(key, kind, 0, claim.key) for key, kind in claim.others]
-        for key, kind, bound, shared in ((claim.key, claim.kind, claim.bound, None), *others):
-            connection.execute(
-                "INSERT INTO call (key, scope, run, model, kind, state, bound, payload, owner, attempt, at, sent_at) "
-                "VALUES (?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?, ?, ?)",
-                (
-                    *(key, claim.scope, claim.run, claim.model, kind, bound, shared),
-                    *(self._owner_of(claim), claim.attempt, at, at),
-                ),
-            )
-        move(connection, claim.scope, reserved=claim.bound)
-        return Granted(claim=claim)
-
-    def _settle(
-        self,
-        connection: sqlite3.Connection,
-        claim: Claim,
-        cost: int,
-        answers: Sequence[tuple[str, int, str | None, bytes | None]],
-    ) -> None:
-        where, held = self._held(claim)
-        still_held = connection.execute(f"SELECT count(*) FROM call WHERE {where}", held).fetchone()[0]
-        if not still_held:
-            self._charge(connection, claim, cost, "settled after its claim had ended", None)
-            return
-        for key, share, payload, seal in answers:
-            if payload is None:
-                connection.execute(CHARGE_ROW, (share, "answer unusable", self._now(), key))
-                connection.execute("DELETE FROM call WHERE key = ?", (key,))
-            else:
-                connection.execute(
-                    "UPDATE call SET state = 'settled', cost = ?, payload = ?, seal = ?, at = ?, owner = ?, bound = 0 "
-                    "WHERE key = ?",
-                    (share, payload, seal, self._now(), self._owner.name, key),
-                )
-        move(connection, claim.scope, settled=cost, reserved=-claim.bound)
-
-    def _answer_from(
-        self, connection: sqlite3.Connection, claim: Claim, row: Sequence[object]
-    ) -> ClaimAnswer | None:
-        """What an existing entry under the key means; None once it is out of the way."""
-        *kept_row, state, owner = row
-        if state == "settled":
-            kept = kept_from_row(kept_row)
-            if kept is not None and kept.seal != claim.distrusted:
-                return kept
-            # Unreadable: its cost stays booked, its place is free.
-            key, cost = kept_row[0], kept_row[3]
-            connection.execute(CHARGE_ROW, (cost, "kept reply unreadable", self._now(), key))
-            connection.execute("DELETE FROM call WHERE key = ?", (key,))
-            return None
-        if owner == self._owner.name or batches.is_batch(str(owner)) or is_alive(self._locks, str(owner)):
-            return Busy(owner=str(owner), is_in_batch=batches.is_batch(str(owner)))
-        lose_all_of(connection, str(owner), self._now(), PROCESS_ENDED)
-        return None
-
-    def _charge(
-        self, connection: sqlite3.Connection, claim: Claim, cost: int, why: str, sent_at: str | None
-    ) -> None:
-        at = self._now()
-        connection.execute(
-            "INSERT INTO charge (key, scope, run, model, kind, attempt, cost, why, at, sent_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(claim.key, claim.scope, claim.run, claim.model, claim.kind, claim.attempt),
-                *(cost, why, at, sent_at or at),
-            ),
-        )
-        move(connection, claim.scope, settled=cost)
-
-    def _held(self, claim: Claim) -> tuple[str, tuple[object, ...]]:
-        """What finds the rows of a claim that has not ended: a condition, and its values."""
-        marks = ",".join("?" * len(claim.keys))
-        return HELD_BY_US.format(marks=marks), (*claim.keys, self._owner_of(claim), claim.attempt)
-
-    def _owner_of(self, claim: Claim) -> str:
-        return self._owner.name if claim.batch is None else batches.owner_of(claim.batch)
-
-    def _sent_at(self, connection: sqlite3.Connection, claim: Claim) -> str | None:
-        """When a claim that is still held was granted."""
-        where, held = self._held(claim)
-        row = connection.execute(f"SELECT sent_at FROM call WHERE {where} LIMIT 1", held).fetchone()
-        return None if row is None else row[0]
-
-    def _let_go(self, connection: sqlite3.Connection, claim: Claim) -> bool:
-        """Remove a claim that is still held; False where it has ended already."""
-        where, held = self._held(claim)
-        return connection.execute(f"DELETE FROM call WHERE {where}", held).rowcount > 0
+        ended = partial(end_run, run=run, state=state, summary=summary, at=self._now())
+        self._writer.wait_for(ended)
 
     def _read(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         try:

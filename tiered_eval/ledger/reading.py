@@ -1,25 +1,19 @@
-"""How rows of the ledger become entries."""
+"""How a row of the ledger becomes a reply, or nothing where it is damaged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from tiered_eval.ledger.entries import Kept, RunEntry, seal_of
+from tiered_eval.ledger.entries import Kept, seal_of
 
-__all__ = ["RUNS", "kept_from_row", "run_from_row"]
+__all__ = ["KEPT", "kept_from_row"]
 
-RUNS = "SELECT id, suite, scope, cap, started_at, finished_at, state, summary FROM run"
-
-
-def run_from_row(row: Sequence[Any]) -> RunEntry:
-    """A row of ``RUNS``."""
-    names = ("id", "suite", "scope", "cap", "started_at", "finished_at", "state", "summary")
-    return RunEntry(**dict(zip(names, row, strict=True)))
+KEPT = "key, model, payload, cost, seal, at"
+"""The columns that make a reply."""
 
 
 def kept_from_row(row: Sequence[object]) -> Kept | None:
-    """The reply of a row, or None when its checksum does not fit."""
+    """The reply of a row of ``KEPT``, or None when its checksum does not fit."""
     key, model, payload, cost, seal, at = row
     if not isinstance(payload, str) or not isinstance(cost, int) or seal != seal_of(str(key), payload):
         return None
