@@ -76,6 +76,7 @@ ENDS_OF_THE_UNFORESEEN = {
     "tiered_eval.mutate.tries",
     "tiered_eval.runner.evaluator",
     "tiered_eval.runner.planning",
+    "tiered_eval.runner.workers",
     "tiered_eval.scorers.hooks",
     "tiered_eval.scorers.strays",
 }

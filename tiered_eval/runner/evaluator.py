@@ -1,8 +1,8 @@
 """Scores cases: as a stream, one by one, or one expectation at a time.
 
 The one idea: reading a case and making its free checks happens at once; an expectation that must ask a model
-becomes a *job* in the queue of its tier. A fixed set of workers per queue takes jobs, so the number of tasks
-depends on the concurrency and not on the suite. Whoever waits for a job waits for a callback, never for a task.
+becomes a *job*, which :mod:`tiered_eval.runner.workers` asks about. Whoever waits for a job waits for a callback,
+never for a task.
 
 Stopping (deadline, interruption) turns every job that has not begun into ``not-judged``; nothing is dropped.
 """
@@ -12,24 +12,23 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
 from typing import Any
 
 from tiered_eval.config import RunConfig
-from tiered_eval.errors import ConfigError, CutShort
+from tiered_eval.errors import ConfigError
 from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
-from tiered_eval.records import Case, CaseResult, Expectation, Match, Suite, Tier, Value, Verdict
+from tiered_eval.records import Case, CaseResult, Expectation, Match, Suite, Value, Verdict
 from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.checks import Checker, OpenExpectation, failed_check, failure_of, not_judged
-from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, OpenJobs, StopReason, Window, kept_for_writing_s
-from tiered_eval.runner.local_work import LocalWork
-from tiered_eval.runner.opened import PASSED_OVER
+from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window, kept_for_writing_s
 from tiered_eval.runner.services import RunServices, open_services
 from tiered_eval.runner.turns import Order, Turns
+from tiered_eval.runner.workers import Workers
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import Services
 from tiered_eval.suite.own_scorers import own_catalogue
@@ -88,15 +87,11 @@ class Evaluator:
         limit, used_s = self.config.max_time_s, self.config.time_used_s
         self._deadline = None if limit is None else clock() + limit - used_s - kept_for_writing_s(limit)
         self._stop: StopReason | None = None
-        self._local = LocalWork(self._left_s)
+        self._workers = Workers(self._checker, why_stopped=lambda: self.stopped, left_s=self._left_s)
+        self.open_jobs = self._workers.open_jobs
         self._owns_services = services is None
-        self._workers: set[asyncio.Task[None]] = set()
-        self._queues: dict[str, asyncio.Queue[Job]] = {}
-        self._group = asyncio.TaskGroup()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_open = False
-        self._is_abandoned = False
-        self.open_jobs = OpenJobs()
 
     async def __aenter__(self) -> Evaluator:
         if self._loop is not None:
@@ -112,7 +107,7 @@ class Evaluator:
             )
         if self.certified is not None:
             await self.certified.begin(self.services)
-        await self._group.__aenter__()
+        await self._workers.begin(self.services)
         self._is_open = True
         return self
 
@@ -121,10 +116,7 @@ class Evaluator:
     ) -> None:
         try:
             self._is_open = False
-            self._end_workers()
-            # A group would wrap what the caller's own block raised; only cancellation is the group's to see.
-            is_cancelled = kind is not None and issubclass(kind, asyncio.CancelledError)
-            await self._group.__aexit__(*((kind, error, where) if is_cancelled else (None, None, None)))
+            await self._workers.end(kind, error, where)
         finally:
             await self.note_audits()
             if self._owns_services and self.services is not None:
@@ -183,7 +175,7 @@ class Evaluator:
         opened = self._begin(0, case, wake)
         if opened.jobs:
             try:
-                await self._enqueue(opened)
+                await self._workers.put(opened)
                 await settled
             finally:
                 opened.is_unwanted = True
@@ -217,7 +209,7 @@ class Evaluator:
                 if opened.jobs:
                     opened.turns = turns
                     window.open(opened)
-                    await self._enqueue(opened)
+                    await self._workers.put(opened)
                 else:
                     yield opened.result()
                 if clock() > turn_ends:
@@ -253,7 +245,7 @@ class Evaluator:
     def stop(self, reason: StopReason) -> None:
         """Begin nothing more: whatever has not begun becomes ``not-judged``. Calls in flight may still end, work of this machine not."""
         self._stop = self._stop or reason
-        self._local.leave()
+        self._workers.leave_local()
 
     async def note_audits(self) -> None:
         """Write down what the audits of the certificate came to, if there were any. May be called again."""
@@ -263,9 +255,7 @@ class Evaluator:
     async def abandon(self) -> None:
         """Cancel the calls in flight; their expectations become ``not-judged``, their money ``unknown``."""
         self.stop("interrupted")
-        workers = self._end_workers()
-        if workers:
-            await asyncio.wait(workers)
+        await self._workers.abandon()
 
     @property
     def stopped(self) -> StopReason | None:
@@ -315,13 +305,6 @@ class Evaluator:
         opened.has_asked = opened.waiting > 0
         return opened
 
-    async def _enqueue(self, opened: OpenCase) -> None:
-        for job in opened.jobs:
-            self.open_jobs.wait(job, self._checker.asking_scorer(job.opened))
-            if opened.turns is not None:
-                opened.turns.entered()
-            await self._put(job)
-
     def _turns_for(self, order: Order | None) -> Turns | None:
         """Where a stream's questions are held back, if any have to be."""
         if order is None and self.certified is None:
@@ -331,168 +314,11 @@ class Evaluator:
             order,
             is_early_later=self.certified is not None and bool(self.certified.judges),
             limit_s=limit_s,
-            give_back=self._stand,
+            give_back=self._workers.let_stand,
             clock=self._clock,
         )
-        self._workers.add(self._group.create_task(self._feed(turns)))
+        self._workers.feed(turns)
         return turns
-
-    async def _feed(self, turns: Turns) -> None:
-        """Let what was held back go on, in its order; cancelled when the evaluator ends."""
-        batch: Iterator[Job] = iter(())
-        try:
-            while True:
-                batch = iter(await turns.next_batch())
-                for job in batch:
-                    await self._line_up(job)
-        finally:
-            for job in (*batch, *turns.drain()):
-                self._leave(job)
-
-    async def _put(self, job: Job) -> None:
-        """Let a job wait for its turn, where it has to, and for a worker of its tier."""
-        if not self._is_kept(job):
-            await self._line_up(job)
-
-    def _is_kept(self, job: Job) -> bool:
-        """Is it held back, or settled as an audit that is not needed?"""
-        turns, audit = job.owner.turns, job.opened.audit
-        if turns is not None and not self._is_abandoned:
-            return turns.keeps(job, self._checker.asking_scorer(job.opened).tier)
-        if audit is not None and audit.slot is None:
-            self._stand(job)
-            return True
-        return False
-
-    def _stand(self, job: Job) -> None:
-        """End an audit that is not needed."""
-        assert job.opened.audit is not None, "only an audit has a verdict already"
-        self._end(job, job.opened.audit.early)
-
-    def _end(self, job: Job, verdict: Verdict) -> None:
-        self.open_jobs.end(job)
-        if job.owner.turns is not None:
-            job.owner.turns.settled()
-        job.settle(verdict)
-
-    async def _line_up(self, job: Job) -> None:
-        """Let a job wait for a worker of its tier; it is left over where none will come any more."""
-        try:
-            await self._queue_of(job).put(job)
-        except asyncio.CancelledError:
-            self._leave(job)
-            raise
-        if self._is_abandoned:
-            self._leave_waiting()
-
-    def _leave(self, job: Job) -> None:
-        self._end(job, job.left_over(self.stopped or "interrupted"))
-
-    def _queue_of(self, job: Job) -> asyncio.Queue[Job]:
-        """The queue that a job waits in, its workers started when it is first used.
-
-        Scorers of a tier share one, since they share its model; one that says ``at_once`` has its own.
-        """
-        scorer = self._checker.asking_scorer(job.opened)
-        at_once: int | None = getattr(scorer, "at_once", None)
-        lane = scorer.tier if at_once is None else f"scorer {scorer.name}"
-        queue = self._queues.get(lane)
-        if queue is None:
-            assert self.services is not None, "use the evaluator as an async context manager"
-            workers = at_once or self.services.open_at_once(scorer.tier)
-            queue = self._queues[lane] = asyncio.Queue(maxsize=2 * workers)
-            for _ in range(0 if self._is_abandoned else workers):
-                self._workers.add(self._group.create_task(self._work(queue, scorer.tier)))
-        return queue
-
-    async def _work(self, queue: asyncio.Queue[Job], tier: Tier) -> None:
-        """Take jobs for ever; cancelled when the evaluator ends."""
-        while True:
-            job = await queue.get()
-            turns = job.owner.turns
-            while await self._goes_on(job, tier, queue):
-                pass
-            if turns is not None and tier == "embedding":
-                turns.passed(job)
-
-    async def _goes_on(self, job: Job, tier: Tier, queue: asyncio.Queue[Job]) -> bool:
-        """Ask about a job. True: it goes on in the same queue, and at once, as all workers of a full queue would wait for room in it."""
-        try:
-            begun = await self._ask(job, tier)
-        except asyncio.CancelledError:
-            self._leave(job)
-            raise
-        if isinstance(begun, Verdict):
-            self._end(job, begun)
-            return False
-        job.opened = begun
-        self.open_jobs.wait(job, self._checker.asking_scorer(begun))
-        if self._is_kept(job):
-            return False
-        if self._queue_of(job) is queue:
-            return True
-        await self._line_up(job)
-        return False
-
-    async def _ask(self, job: Job, tier: Tier) -> Verdict | OpenExpectation:
-        """Make the asking step of a job, and the free ones after it."""
-        opened, case_id = job.opened, job.owner.case.id
-        expectation = opened.expectation
-        reason = "interrupted" if job.owner.is_unwanted else self.stopped
-        if reason is not None:
-            return opened.left(
-                not_judged(expectation, case_id, leftover=reason, reason=STOPPED[reason], trail=opened.trail)
-            )
-        if job.owner.turns is not None:
-            job.owner.turns.asked(job, tier)
-        try:
-            return await self._answer(opened, job.owner.services)
-        except asyncio.CancelledError as error:
-            # Somebody else's cancellation (of a shared call, a batch) must not end this worker.
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            return opened.left(failed_check(expectation, case_id, failure_of(error), trail=opened.trail))
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # an outage or a scorer's own fault: never a fail
-            told = opened.after(error)
-            return told.left(failed_check(expectation, case_id, failure_of(error), trail=told.trail))
-
-    async def _answer(self, opened: OpenExpectation, services: Services | None) -> Verdict | OpenExpectation:
-        """Let the asking scorer speak, or pass over it where it could not look by design."""
-        services = services or self.services
-        assert services is not None, "use the evaluator as an async context manager"
-        try:
-            asked = self._checker.ask(opened, services)
-            is_local = getattr(self._checker.asking_scorer(opened), "is_local", False)
-            return await (self._local.on(asked) if is_local else asked)
-        except CutShort as cut:
-            # What the earlier stages of a judge had said stays in the trail, and is no verdict.
-            told = opened.after(cut)
-            if isinstance(cut.error, tuple(PASSED_OVER)):
-                return self._passed_over(told, cut.error)
-            failure = failure_of(cut.error)
-            return told.left(failed_check(told.expectation, told.subject.case.id, failure, trail=told.trail))
-        except tuple(PASSED_OVER) as error:
-            return self._passed_over(opened.after(error), error)
-
-    def _passed_over(self, opened: OpenExpectation, error: Exception) -> Verdict | OpenExpectation:
-        leftover = next(left for kind, left in PASSED_OVER.items() if isinstance(error, kind))
-        return self._checker.skip(opened, str(error), leftover)
-
-    def _end_workers(self) -> set[asyncio.Task[None]]:
-        """Cancel the workers, and settle what no worker has taken as left over."""
-        workers = set(self._workers)
-        self._workers.clear()
-        self._is_abandoned = True
-        for task in workers:
-            task.cancel()
-        self._leave_waiting()
-        return workers
-
-    def _leave_waiting(self) -> None:
-        for queue in self._queues.values():
-            while not queue.empty():
-                self._leave(queue.get_nowait())
 
 
 def new_run_id() -> str:

@@ -2,7 +2,7 @@
 
 The one idea: it costs nothing, so nothing is lost by dropping it. A call to a model may end, for it is paid for.
 
-Route: the evaluator lets scorers that say ``is_local`` work under it.
+Route: :mod:`tiered_eval.runner.workers` lets scorers that say ``is_local`` work under it.
 """
 
 from __future__ import annotations

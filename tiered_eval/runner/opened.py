@@ -3,7 +3,7 @@
 The one idea: whatever happens to the next step (it settles, is unsure, cannot be made, is cut short), all that the verdict
 needs stands here, so no step has to remember anything.
 
-Made and continued by :mod:`tiered_eval.runner.checks`; waits in the queues of :mod:`tiered_eval.runner.evaluator`.
+Made and continued by :mod:`tiered_eval.runner.checks`; waits in the queues of :mod:`tiered_eval.runner.workers`.
 """
 
 from __future__ import annotations
