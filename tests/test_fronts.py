@@ -7,7 +7,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -25,6 +25,7 @@ from tiered_eval.pricing import PriceBook
 from tiered_eval.prompting import render
 from tiered_eval.providers.registry import ProviderSettings, open_batch_provider, open_provider
 from tiered_eval.records import Completed, ModelReply, ModelRequest, Usage
+from tiered_eval.testing.clock import HandClock
 from tiered_eval.testing.loopback import LoopbackServer, LoopbackSettings, serve_loopback
 from tiered_eval.testing.scripted import ScriptedProvider, Step, fault
 
@@ -69,13 +70,19 @@ def read(reply: ModelReply) -> str:
 
 @asynccontextmanager
 async def door(
-    home: Path, server: LoopbackServer, *, sleep: Any = asyncio.sleep, **terms: Any
+    home: Path,
+    server: LoopbackServer,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Any = asyncio.sleep,
+    **terms: Any,
 ) -> AsyncIterator[Gateway]:
     urls = {"anthropic": server.url, "openai": server.url + "/v1"}
     settings = ProviderSettings(base_urls=urls, concurrency=64)
     world = World(
         open_provider=lambda prefix: open_provider(prefix, settings=settings),
         open_batch_provider=lambda prefix: open_batch_provider(prefix, settings=settings),
+        clock=clock,
         sleep=sleep,
         rng=random.Random(3),
     )
@@ -356,11 +363,11 @@ async def test_the_text_stays_what_it_is(tmp_path: Path, model: str):
     assert prompts[0] == prompts[1]
 
 
-@pytest.mark.parametrize("model", [CLAUDE, pytest.param(GPT, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("model", [CLAUDE, GPT])
 @pytest.mark.parametrize("seed", [1])
 async def test_the_cap_holds_surcharges_and_faults_included(tmp_path: Path, model: str, seed: int):
     """The books enclose the vendor's bill, which stays under the cap, and every question has its end."""
-    cap = Decimal("0.009")
+    cap, clock = Decimal("0.009"), HandClock(moves_itself=True)
     rates = {"429": 0.05, "500": 0.05, "reset": 0.03, "truncated": 0.03, "empty": 0.03}
     settings = LoopbackSettings(latency_s=0.01, fault_rates=rates, retry_after="none", seed=seed)
     requests = [
@@ -369,7 +376,7 @@ async def test_the_cap_holds_surcharges_and_faults_included(tmp_path: Path, mode
         for response in range(12)
     ]
     async with serve_loopback(settings) as server:
-        async with door(tmp_path, server, sleep=shortly, cap_usd=cap) as gateway:
+        async with door(tmp_path, server, clock=clock, sleep=clock.sleep, cap_usd=cap) as gateway:
             ends = await asyncio.gather(
                 *(gateway.complete(request, read, models=[model]) for request in requests),
                 return_exceptions=True,
