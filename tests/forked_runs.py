@@ -30,7 +30,7 @@ import asyncio, itertools, json, logging, os, re, select, signal, sys
 from decimal import Decimal
 from pathlib import Path
 
-import genai_prices, httpx, openai, tenacity
+import anthropic, genai_prices, httpx, openai, tenacity
 from tiered_eval import RunConfig, evaluate
 from tiered_eval.calls.attempts import Attempts
 from tiered_eval.cli.app import run_app
