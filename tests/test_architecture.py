@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,7 @@ def dotted(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def imports_of(path: Path) -> list[tuple[str, bool]]:
     """(module, is it imported when this file is loaded) for each import of a file; typing-only ones are left out."""
     found: list[tuple[str, bool]] = []
