@@ -16,7 +16,7 @@ from tiered_eval.errors import ConfigError, LedgerError
 from tiered_eval.ledger import Ledger
 from tiered_eval.records import Case, GateResult, Report, Suite, Verdict
 from tiered_eval.runner.closing import exit_code
-from tiered_eval.runner.run import Progress
+from tiered_eval.runner.progress import Progress
 from tiered_eval.testing.builders import make_case, make_expectation
 
 NO_EMBEDDER = {"embedder": "none"}

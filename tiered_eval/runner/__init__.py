@@ -7,6 +7,7 @@ memory does not grow with the suite.
 
 from tiered_eval.runner.evaluator import Evaluator
 from tiered_eval.runner.planning import Plan, PlanLine, PlanStage, plan
-from tiered_eval.runner.run import Progress, evaluate, evaluate_sync
+from tiered_eval.runner.progress import Progress
+from tiered_eval.runner.run import evaluate, evaluate_sync
 
 __all__ = ["Evaluator", "Plan", "PlanLine", "PlanStage", "Progress", "evaluate", "evaluate_sync", "plan"]

@@ -10,9 +10,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
 
@@ -27,7 +26,6 @@ from tiered_eval.records import (
     Case,
     CaseResult,
     CertificateUse,
-    Counts,
     Report,
     Spend,
     Suite,
@@ -43,6 +41,7 @@ from tiered_eval.runner.drawing import Drawing, drawing_for
 from tiered_eval.runner.ending import run_to_end
 from tiered_eval.runner.evaluator import Evaluator, new_run_id
 from tiered_eval.runner.jobs import kept_for_writing_s
+from tiered_eval.runner.progress import Progress, Telling
 from tiered_eval.runner.rounds import Rounds, needs_rounds
 from tiered_eval.runner.services import RunServices
 from tiered_eval.scorecard import CardTally
@@ -51,7 +50,7 @@ from tiered_eval.suite.own_scorers import own_catalogue
 from tiered_eval.suite.single import check_cases, reader_for
 from tiered_eval.text.plurals import plural
 
-__all__ = ["Progress", "evaluate", "evaluate_sync"]
+__all__ = ["evaluate", "evaluate_sync"]
 
 GRACE_S = 5.0
 """After an interruption, calls in flight may still end for this long."""
@@ -60,31 +59,6 @@ LOOK_S = 0.05
 UNREAD_S = 3.0
 """After a stop, cases that were not read are still listed one by one for this long, then only counted. At a deadline, for
 half of the time that is kept for writing: whoever set it may be about to end the process."""
-PROGRESS_S = 0.1
-"""Progress is told at most this often."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a run is."""
-
-    done: int
-    """Expectations with a verdict."""
-    total: int | None
-    """None where the suite's size is not known."""
-    cases: int
-    by_tier: dict[str, int]
-    """Decided so far."""
-    counts: Counts
-    open_calls: int
-    """Expectations that wait for a model or for code."""
-    spent_usd: Decimal
-    """Settled and unknown."""
-    cap_usd: Decimal | None
-    elapsed_s: float
-    limit_s: float | None
-    open_for_code: int = 0
-    """Of ``open_calls``, those that wait for code: of a response that is tried out, or of a slow scorer of the user's own."""
 
 
 class _Sink(Protocol):
@@ -191,7 +165,6 @@ class _Run:
         self._config = evaluator.config
         self._gate = parse_gate(self._config.gate or DEFAULT_GATE)
         self._run_id = run_id
-        self._progress = progress
         self._clock = clock
         self._tally = Tally()
         self._warnings: list[str] = list(suite.warnings)
@@ -200,7 +173,7 @@ class _Run:
         self._outside = 0
         """Verdicts given early by something else than a certificate."""
         self._began = clock()
-        self._told = self._began
+        self._telling = Telling(progress, suite, evaluator, self._tally, clock=clock)
         self._unread_since: float | None = None
         self._avoided = AvoidedCalls(0, 0.0, is_known=False)
         results_path = self._config.results_path
@@ -288,10 +261,8 @@ class _Run:
                 self._drawing.add(result)
             if sink is not None:
                 sink.append(result)
-            if self._progress is not None and self._clock() - self._told >= PROGRESS_S:
-                self._tell()
-        if self._progress is not None:
-            self._tell()
+            self._telling.look()
+        self._telling.tell()
 
     def _results(self, services: RunServices) -> AsyncIterator[CaseResult]:
         """The results of the suite's cases, as they settle."""
@@ -385,27 +356,6 @@ class _Run:
         finally:
             watcher.cancel()
             await asyncio.wait({watcher})
-
-    def _tell(self) -> None:
-        self._told = self._clock()
-        tally, services = self._tally, self._evaluator.services
-        assert self._progress is not None
-        assert services is not None
-        self._progress(
-            Progress(
-                done=tally.states.total(),
-                total=self._suite.expectation_count,
-                cases=tally.cases,
-                by_tier={tier: counts.passed + counts.failed for tier, counts in tally.tiers.items()},
-                counts=tally.counts(),
-                open_calls=self._evaluator.open_jobs.total,
-                open_for_code=self._evaluator.open_jobs.for_code,
-                spent_usd=services.spent_usd,
-                cap_usd=self._config.max_cost_usd,
-                elapsed_s=self._told - self._began,
-                limit_s=self._config.max_time_s,
-            )
-        )
 
     def _report(self, started_at: str, results: Sequence[CaseResult]) -> Report:
         tally, evaluator = self._tally, self._evaluator
