@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tiered_eval.budget import Budget
 from tiered_eval.calibration.sampling import (
+    Beyond,
     Framed,
     SampledFigure,
     SamplePlan,
@@ -277,6 +278,28 @@ def test_an_empty_suite_has_no_estimate():
     """Nothing to judge is no score."""
     assert frame_of([]) == ()
     assert estimate(plan_sample((), 10, seed=0), {}).total == 0
+
+
+@pytest.mark.parametrize(("answer", "bounds"), [(1.0, (0.1, 0.4)), (0.0, (0.6, 0.9))])
+def test_an_estimate_never_contradicts_what_is_known(answer: float, bounds: tuple[float, float]):
+    """A lucky sample of a suite whose other cases are known in part: the estimate is in its interval, and both in the bounds."""
+    frame = frame_of((f"{case}", f"{case}", 1.0, 0.5) for case in range(20))
+    plan = plan_sample(frame, 10, seed=0)
+    beyond = Beyond(cases=100, least=bounds[0], most=bounds[1], known={}, mean_known=None)
+
+    figure = estimate(plan, dict.fromkeys(plan.order[:10], answer), beyond=beyond)
+
+    assert figure.estimate is not None
+    assert bounds[0] <= figure.low <= figure.estimate <= figure.high <= bounds[1]
+
+
+def test_a_sample_without_a_case_says_nothing_about_the_others():
+    """Where no case of a suite was drawn only its bounds are known."""
+    beyond = Beyond(cases=100, least=0.2, most=0.9, known={}, mean_known=0.5)
+
+    figure = estimate(plan_sample((), 10, seed=0), {}, beyond=beyond)
+
+    assert (figure.estimate, figure.low, figure.high) == (None, 0.2, 0.9)
 
 
 def test_decide_asks_first_where_few_questions_settle_a_doubt():

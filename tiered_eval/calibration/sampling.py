@@ -273,7 +273,7 @@ def estimate(plan: SamplePlan, answers: Answers, *, beyond: Beyond | None = None
     most = 1.0 - sum(one.share * (1.0 - plan.known[one.id]) for one in plan.frame if one.id in plan.known)
     if beyond is not None:
         least, most = beyond.least, beyond.most
-    if any(map(_lacks_calls, strata)):
+    if not plan.frame or any(map(_lacks_calls, strata)):
         return SampledFigure(
             estimate=None,
             low=least,
@@ -286,7 +286,7 @@ def estimate(plan: SamplePlan, answers: Answers, *, beyond: Beyond | None = None
         )
     ends = [_estimate_with(plan, strata, value, beyond) for value in ((0.0, 1.0) if unknown else (0.0,))]
     return SampledFigure(
-        estimate=_within(sum(end.middle for end in ends) / len(ends), 0.0, 1.0),
+        estimate=_within(sum(end.middle for end in ends) / len(ends), least, most),
         low=_within(min(end.low for end in ends), least, most),
         high=_within(max(end.high for end in ends), least, most),
         like_low=_within(min(end.like_low for end in ends), 0.0, 1.0),
