@@ -55,6 +55,17 @@ def test_a_field_that_is_there_or_may_be_is_not_told(responses: list[str], field
     assert warnings_of(*cases) == [], why
 
 
+def test_cases_are_counted_and_not_what_they_ask():
+    """Two expectations on one field of one case are one case."""
+    case = case_of(0, "{}", "sumary")
+    twice = replace(
+        case, expectations=(*case.expectations, *(replace(one, id="again") for one in case.expectations))
+    )
+
+    assert warnings_of(twice) == []
+    assert "in 2 cases" in warnings_of(twice, replace(twice, id="b"))[0]
+
+
 def test_what_must_be_absent_is_not_told():
     """Then that is what is asked for."""
     assert warnings_of(*(case_of(number, "{}", absent=True) for number in range(3))) == []

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.records import Case
+from tiered_eval.records import Case, Expectation
 from tiered_eval.scorers.selecting import find_in_response, is_known_empty
 from tiered_eval.text.paths import find_at, parse_path
 from tiered_eval.text.plurals import plural
@@ -33,17 +33,13 @@ class AbsentFields:
 
     def saw(self, case: Case) -> None:
         """Take note of a case that is about to be checked."""
-        subject: Subject | None = None
-        for expectation in case.expectations:
-            options = expectation.options
-            path = options.get("field") if options else None
-            if path is None or options.get("absent") or expectation.hooks is not None:
+        paths = dict.fromkeys(path for one in case.expectations if (path := _path_of(one)) is not None)
+        subject = Subject(case) if paths else None
+        for path in paths:
+            missing = self._missing.get(path, 0)
+            if subject is None or missing is None or (not missing and len(self._missing) >= MOST_PATHS):
                 continue
-            missing = self._missing.get(str(path), 0)
-            if missing is None or (not missing and len(self._missing) >= MOST_PATHS):
-                continue
-            subject = subject or Subject(case)
-            self._missing[str(path)] = None if _has(subject, str(path)) else missing + 1
+            self._missing[path] = None if _has(subject, path) else missing + 1
 
     def warnings(self) -> Iterator[str]:
         """One for each field that all cases lack which were asked for it."""
@@ -52,6 +48,15 @@ class AbsentFields:
                 yield (
                     f"the field {path!r} is asked for in {plural(missing, 'case')}, and none has it: is it called that?"
                 )
+
+
+def _path_of(expectation: Expectation) -> str | None:
+    """The field that it asks for; None where it asks for none, or for its absence."""
+    options = expectation.options
+    path = options.get("field") if options else None
+    if path is None or options.get("absent") or expectation.hooks is not None:
+        return None
+    return str(path)
 
 
 def _has(subject: Subject, path: str) -> bool:
