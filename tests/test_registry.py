@@ -168,6 +168,17 @@ class SlowToStart(ScriptedProvider):
         self.prepared += 1
 
 
+@pytest.mark.parametrize("prefix", ["openai", "anthropic"])
+def test_missing_sdk_can_be_refused_when_a_provider_is_opened(prefix: str, monkeypatch: pytest.MonkeyPatch):
+    """A run without the package ends before it begins, and not with an error for each expectation."""
+    monkeypatch.setitem(sys.modules, prefix, None)
+
+    with pytest.raises(ConfigError, match=rf"tiered-eval\[{prefix}\]"):
+        open_provider(
+            prefix, settings=ProviderSettings(base_urls={prefix: "http://127.0.0.1:9/v1"}, requires_key=True)
+        )
+
+
 @pytest.mark.parametrize(("kind", "times"), [(SlowToStart, 1), (ScriptedProvider, 0)])
 async def test_provider_that_needs_preparation_gets_it(
     kind: type[ScriptedProvider], times: int, tmp_path: Path

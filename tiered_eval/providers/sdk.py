@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import importlib.util
 import json
 import time
 from abc import ABC, abstractmethod
@@ -262,12 +263,20 @@ class SdkClient(ABC):
                 event_hooks={"response": [bound_body]},
             )
         except (ImportError, RuntimeError) as error:
-            raise ConfigError(
-                f"the package {self._package!r} with its aiohttp extra is needed for this model: "
-                f"pip install 'tiered-eval[{self._package}]' ({error})"
-            ) from error
+            raise ConfigError(f"{self._needed()} ({error})") from error
         self.check()
         return self.make(self._sdk, http_client)
+
+    def check_package(self) -> None:
+        """Raises ConfigError where the SDK is not installed. Imports nothing."""
+        if any(importlib.util.find_spec(name) is None for name in (self._package, "aiohttp")):
+            raise ConfigError(self._needed())
+
+    def _needed(self) -> str:
+        return (
+            f"the package {self._package!r} with its aiohttp extra is needed for this model: "
+            f"pip install 'tiered-eval[{self._package}]'"
+        )
 
     async def _send(self, sending: _Sending, *, model: str, timeout_s: float) -> Any:
         """The HTTP response, or the failure. Nothing foreign is raised from here."""
@@ -362,7 +371,8 @@ class SdkProvider:
         self._client = client
 
     def check(self) -> None:
-        """Raises ConfigError: there is no key."""
+        """Raises ConfigError: the SDK is not installed, or there is no key. Imports nothing."""
+        self._client.check_package()
         self._client.check()
 
     async def prepare(self) -> None:
