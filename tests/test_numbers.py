@@ -207,6 +207,7 @@ ADVERSARIAL = {
     "months": "may " * 100_000 + "5",
     "ends of qualifiers": "at least " * 100_000 + "5",
     "decimal commas": "1,234 " * 50_000,
+    "first items": "1. a\n" * 60_000,
 }
 
 

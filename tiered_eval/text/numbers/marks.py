@@ -86,6 +86,9 @@ class Page:
         self._without_marks: str | None = None
         self._decimal_mark: tuple[str | None] | None = None
         self._last_item = 0
+        self._has_second = False
+        self._looked_from, self._second_item = 0, -1
+        """Between these places the answer of the last look for a second item holds."""
         self.is_cut = False
         """Once all marks are taken: does the text hold more than were looked at?"""
         self._looked_at = 0
@@ -185,12 +188,19 @@ class Page:
         if not LINE_START.search(self.folded, max(0, mark.start - 14), mark.start):
             return False
         number = int(mark.value)
-        is_item = (
-            number == self._last_item + 1 if number > 1 else _SECOND_ITEM.search(self.folded, mark.start)
-        )
+        is_item = number == self._last_item + 1 if number > 1 else self._has_second_item(mark.start)
         if is_item:
             self._last_item = number
-        return bool(is_item)
+        return is_item
+
+    def _has_second_item(self, start: int) -> bool:
+        """Does the second item of a list stand behind ``start``? Looked for once, however many lists begin before it."""
+        if not self._looked_from <= start <= self._second_item:
+            found = _SECOND_ITEM.search(self.folded, start)
+            self._looked_from = start
+            self._second_item = len(self.folded) if found is None else found.start()
+            self._has_second = found is not None
+        return self._has_second
 
     def _day_or_time(self, start: int, end: int) -> Reading | None:
         if end - start > 12 or self.folded[start] not in "0123456789":
