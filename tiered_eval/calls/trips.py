@@ -264,7 +264,8 @@ class Trip:
             book(seat)
         for outcome, count in self.never_ran.items():
             _, why = _NEVER_RAN[outcome]
-            self._note(f"not made: {plural(count, 'call')} to {self.model}; {why.replace('its', 'their')}")
+            their = why if count == 1 else why.replace("its", "their")
+            self._note(f"not made: {plural(count, 'call')} to {self.model}; {their}")
         self.never_ran.clear()
         await self.ledger.close_batch(self.name, why="its batch ended")
         for seat in self.seats.values():
