@@ -324,7 +324,7 @@ async def test_no_question_of_a_pack_that_expired_is_asked_alone(tmp_path: Path)
 @pytest.mark.parametrize("fate", ["expired", "cancelled"])
 async def test_what_was_left_behind_and_never_ran_is_asked_again(tmp_path: Path, fate: ItemFate):
     """The next run finds that an earlier run's batch brought nothing: that is the time to ask again."""
-    vendor = Vendor(fate=lambda item: fate if len(vendor.batches.sizes) == 1 else "succeeded")
+    vendor: Vendor = Vendor(fate=lambda item: fate if len(vendor.batches.sizes) == 1 else "succeeded")
     await leave_behind(tmp_path, vendor, ask_all)
     async with vendor.gateway(tmp_path, run="next") as gateway:
         got = await ask_all(gateway)

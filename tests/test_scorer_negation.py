@@ -187,7 +187,11 @@ def test_not_turns_round_whatever_is_said(name: str, response: str, meta: dict[s
     )
 
 
-WITH_FIELD = [name for name in MECHANICAL if "field" in {one.name for one in CATALOGUE.find(name).options}]
+WITH_FIELD = [
+    name
+    for name in MECHANICAL
+    if (info := CATALOGUE.find(name)) is not None and "field" in {one.name for one in info.options}
+]
 """Those that can look at a part of a response."""
 
 
