@@ -11,6 +11,9 @@ from tiered_eval.scorers.answer import Answer
 from tiered_eval.text.subject import Subject
 
 STATEMENTS = [
+    ("The office is closed", "I dreamt that the office is closed.", "a dream"),
+    ("The office is closed", "The office is closed in a dream.", "a dream behind it"),
+    ("The office is closed", "He joked that the office is closed.", "a joke"),
     (
         "The study found a link between tea and sleep",
         "The study found no clear link between tea and sleep.",

@@ -29,7 +29,7 @@ def joined(*groups: str) -> str:
 
 
 SUPPOSED = r"""
-    suppos(?:e[ds]?|ing) | assum(?:e[ds]?|ing|ption) | imagin(?:e[ds]?|ing) | pretend\w* | picture\s+an?
+    suppos(?:e[ds]?|ing) | dream(?:s|t|ed|ing)\s+(?:that|of|about|it) | jok(?:e[ds]|ing)\s+that | assum(?:e[ds]?|ing|ption) | imagin(?:e[ds]?|ing) | pretend\w* | picture\s+an?
   | let(?:'s|\s+us)\s+say | say\s+you | hypothetical\w* | in\s+theory | ideally | in\s+an?\s+(?:perfect|ideal)\s+world
   | in\s+(?:the|an?|this|that|his|her)\s+(?:\w+\s+)?(?:novel|story|film|movie|tale|legend|fiction|dream|simulation|scenario)
   | placeholder | dummy | fictional | fictitious | made-up | looks?\s+like\s+this | in\s+the\s+(?:form|format)
@@ -98,7 +98,7 @@ TAKEN_BACK = r"""
   | (?:was|were|is|are|has\s+been|got|been)\s+(?:dropped|scrapped|removed|renamed|withdrawn|abolished|lost|stolen|cancell?ed|rejected|declined|refused|missed
       | gone|struck\s+down|overturned|taken\s+by|replaced|superseded|disqualified|thwarted) | (?:would|could|might|should) | is\s+what | declined | failed | withdrew | lost
   | in\s+error
-  | back\s+then | at\s+the\s+time | in\s+(?:his|her|their|my)\s+dreams? | wrongly | falsely | (?:was|were)\s+before\s+the
+  | back\s+then | at\s+the\s+time | in\s+(?:(?:his|her|their|my)\s+dreams?|an?\s+dream) | wrongly | falsely | (?:was|were)\s+before\s+the
   | (?:critics|they|some|many|analysts|experts|people|opponents)\s+(?:say|claim|think|believe|argue|insist|hope)
   | disagree\w* | otherwise | never\s+came | in\s+vain | by\s+(?:accident|mistake|error) | has\s+been\s+suggested | i\s+(?:think|guess|believe|suppose) | if\s+memory | as\s+far\s+as | they\s+say
 """
