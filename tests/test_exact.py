@@ -196,6 +196,14 @@ def test_a_lone_surrogate_is_no_trouble():
     assert check("PO-4471", "\ud800 PO-4471 is open").state == "pass"
 
 
+@pytest.mark.parametrize("order", ["PO-4471", "PO-4480", "PO-4502"])
+def test_each_of_several_orders_is_found(order: str):
+    """A response may speak of more than one: another identifier near by takes none back."""
+    response = "PO-4471 is on net 45. PO-4480 went out on Monday with the goods of PO-4502."
+
+    assert check(order, response).state == "pass"
+
+
 WORDS = st.text(alphabet="abcxyzé ,;\n", max_size=60)
 
 

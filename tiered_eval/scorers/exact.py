@@ -27,7 +27,6 @@ from tiered_eval.text.inflections import other_form
 from tiered_eval.text.lookalikes import looks_like
 from tiered_eval.text.normalise import Normalised, fold, normalise, normalise_cased
 from tiered_eval.text.polarity import doubt_at, kept_cues
-from tiered_eval.text.rivals import rival_of
 from tiered_eval.text.signs import CHANGE, signs_in
 from tiered_eval.text.subject import Subject
 from tiered_eval.text.titles import name_goes_on
@@ -223,10 +222,7 @@ def _doubt_of(said: Found, text: str, begin: int, stop: int, *, aim: _Aim) -> st
         return None
     if said == "name" and (doubt := name_goes_on(text, begin, stop)) is not None:
         return doubt
-    if doubt := doubt_of_frame(text, begin, stop, "bound" if aim == "source" else said):
-        return doubt
-    rival = rival_of(text, begin, stop) if said == "identifier" and aim == "value" else None
-    return f"{rival!r} may be meant" if rival else None
+    return doubt_of_frame(text, begin, stop, "bound" if aim == "source" else said)
 
 
 def _found(folded: Normalised, start: int, end: int, reason: str) -> Outcome:
