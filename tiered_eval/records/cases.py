@@ -100,7 +100,11 @@ class Expectation:
     @property
     def expected(self) -> str:
         """What it is about, for reports: the values, with their unit and field; cut to 200 characters."""
-        shown = " / ".join(_in_words(value) for value in self.values if value is not None)
+        values = self.values
+        if len(values) == 1 and isinstance(values[0], str):
+            shown = values[0]  # as nearly all are
+        else:
+            shown = " / ".join(_in_words(value) for value in values if value is not None)
         if self.options:
             for name in ("unit", "currency"):
                 if name in self.options:
