@@ -11,6 +11,7 @@ sorted, so that its first half is unlike the whole.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -94,4 +95,5 @@ def variation(shares: Mapping[Key, float], counts: Mapping[Key, int]) -> float:
     total = sum(counts.values())
     if not total:
         return 0.0
-    return sum(abs(counts.get(one, 0) / total - shares.get(one, 0.0)) for one in {*shares, *counts}) / 2
+    apart = math.fsum(abs(counts.get(one, 0) / total - shares.get(one, 0.0)) for one in {*shares, *counts})
+    return min(1.0, apart / 2)  # shares are rounded, and may sum to a little more than 1
