@@ -15,7 +15,7 @@ import pytest
 from tiered_eval import RunConfig, evaluate
 from tiered_eval.calibration.comparison import compare_reports
 from tiered_eval.calibration.regression import place_in_draw
-from tiered_eval.errors import BudgetExceeded, ConfigError, ProviderUnavailable
+from tiered_eval.errors import BudgetExceeded, ConfigError, ProviderUnavailable, SuiteError
 from tiered_eval.pricing import PriceBook
 from tiered_eval.records import (
     AgainstBase,
@@ -431,7 +431,7 @@ class _Fickle:
     def __iter__(self) -> Any:
         self._looks += 1
         for case in self._made:
-            if self._looks <= 2:  # the check of the base, and the first look at the cases
+            if self._looks <= 3:  # the checks of the ids and of the base, and the first look at the cases
                 yield case
             else:
                 yield replace(case, response="Nothing.")
@@ -501,10 +501,10 @@ def test_options_that_make_no_sense_are_refused(faulty: dict[str, Any]):
 
 
 async def test_cases_with_one_id_are_refused():
-    """Cases made in Python may be there twice; which of them is the base's is not known, and nothing is spent on it."""
+    """Which of them is the base's is not known, and nothing is spent on it."""
     base = await run(cases(), Judge())
 
-    with pytest.raises(ConfigError, match="two cases have the id 'c0'"):
+    with pytest.raises(SuiteError, match='case "c0": id: place 21 holds the id that place 1 has'):
         await run([*cases("second"), *cases("third", count=1)], judge := Judge(), base)
     assert judge.asked == []
 

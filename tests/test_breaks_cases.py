@@ -9,8 +9,8 @@ import pytest
 
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import SuiteError
-from tiered_eval.records import Case, Expectation
-from tiered_eval.runner import evaluate
+from tiered_eval.records import Case, Expectation, Suite
+from tiered_eval.runner import Evaluator, evaluate
 
 OFFLINE = RunConfig(embedder="none", mode="offline")
 
@@ -70,3 +70,40 @@ def test_what_a_suite_could_hold_is_taken_as_it_is():
     report = asyncio.run(evaluate([case(*claims, fields={"count": 3})], OFFLINE))
 
     assert report.counts.passed == 4
+
+
+TWICE = r'case "b": id: place 4 holds the id that place 2 has \(duplicate-id\)'
+
+
+@pytest.mark.parametrize("made", [list, iter, lambda cases: Suite(name="by hand", cases=tuple(cases))])
+async def test_two_cases_of_one_id_are_refused(made: Any):
+    """Whoever looks a result up by its id would find one of the two; a suite that was made by hand is no exception."""
+    with pytest.raises(SuiteError, match=TWICE):
+        await evaluate(made([case(claim(), id=name) for name in "abcb"]), OFFLINE)
+
+
+async def test_a_stream_ends_at_the_second_case_of_an_id():
+    """The cases before it have their results; it is not known before it is read."""
+    async with Evaluator(OFFLINE) as evaluator:
+        stream = evaluator.stream(case(claim(), id=name) for name in "abcbd")
+        results = [await anext(stream) for _ in range(3)]
+        with pytest.raises(SuiteError, match=TWICE):
+            await anext(stream)
+
+    assert [result.case_id for result in results] == ["a", "b", "c"]
+
+
+async def test_a_case_may_be_scored_again():
+    """A harness tries a response once more, one at a time or in a stream of its own, and asks for it by nothing but the call."""
+    again = case(claim())
+
+    async with Evaluator(OFFLINE) as evaluator:
+        scored = [await evaluator.score(again) for _ in range(2)]
+        streamed = [result for _ in range(2) async for result in evaluator.stream([again])]
+        checked = [
+            await evaluator.check("must-contain", "ships", response="Three ships.", case_id="c", id="e")
+            for _ in range(2)
+        ]
+
+    assert [result.passed for result in (*scored, *streamed)] == [True] * 4
+    assert [verdict.state for verdict in checked] == ["pass"] * 2

@@ -47,7 +47,7 @@ from tiered_eval.runner.services import RunServices
 from tiered_eval.scorecard import CardTally
 from tiered_eval.suite import load_suite
 from tiered_eval.suite.own_scorers import own_catalogue
-from tiered_eval.suite.single import check_cases, reader_for
+from tiered_eval.suite.single import check_cases, check_ids, reader_for
 from tiered_eval.text.plurals import plural
 
 __all__ = ["evaluate", "evaluate_sync"]
@@ -134,6 +134,8 @@ def evaluate_sync(suite: Suite | Iterable[Case] | str | Path, config: RunConfig 
 def _as_suite(suite: Suite | Iterable[Case] | str | Path, config: RunConfig) -> Suite:
     scorers = config.scorers
     if isinstance(suite, Suite):
+        if suite.path is None:
+            check_ids(suite.cases)
         return suite
     if isinstance(suite, str | Path):
         return load_suite(Path(suite), scorers=scorers)

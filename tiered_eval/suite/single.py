@@ -14,8 +14,9 @@ from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.own_scorers import own_catalogue
 from tiered_eval.suite.problems import Problems
 from tiered_eval.suite.scope import Scope
+from tiered_eval.suite.seen import SeenIds
 
-__all__ = ["check_cases", "read_cases", "read_expectation", "reader_for"]
+__all__ = ["check_cases", "check_ids", "read_cases", "read_expectation", "reader_for"]
 
 
 def read_expectation(
@@ -55,12 +56,14 @@ def check_cases(cases: Iterable[object], *, reader: ExpectationReader | None = N
     """The cases, each read as if a suite's author had written it: what is expected of a text becomes text.
 
     Raises:
-        SuiteError: names every mistake: no response, no expectation, an unknown kind, a weight that is not finite.
+        SuiteError: names every mistake: no response, no expectation, an unknown kind, a weight that is not finite, an id
+            that an earlier case has.
     """
     problems = Problems()
     scope = Scope("<code>", problems)
     case_reader = CaseReader(reader or _reader())
-    checked = [_checked(case, case_reader, scope, number) for number, case in enumerate(cases, 1)]
+    seen = SeenIds(with_places=True)
+    checked = [_checked(case, case_reader, scope, number, seen) for number, case in enumerate(cases, 1)]
     problems.raise_if_any()
     return tuple(filter(None, checked))
 
@@ -75,12 +78,27 @@ def read_cases(cases: Iterable[Case], *, reader: ExpectationReader | None) -> It
         yield from cases
         return
     case_reader = CaseReader(reader)
+    seen = SeenIds(with_places=True)
     for number, case in enumerate(cases, 1):
         problems = Problems()
-        checked = _checked(case, case_reader, Scope("<code>", problems), number)
+        checked = _checked(case, case_reader, Scope("<code>", problems), number, seen)
         problems.raise_if_any()
         if checked is not None:
             yield checked
+
+
+def check_ids(cases: Iterable[Case]) -> None:
+    """That each case of a suite which was made by hand has an id of its own.
+
+    Raises:
+        SuiteError: names each id that an earlier case has.
+    """
+    problems = Problems()
+    scope = Scope("<code>", problems)
+    seen = SeenIds(with_places=True)
+    for number, case in enumerate(cases, 1):
+        _note_id(case.id, scope, number, seen)
+    problems.raise_if_any()
 
 
 def reader_for(catalogue: Catalogue) -> ExpectationReader:
@@ -88,13 +106,31 @@ def reader_for(catalogue: Catalogue) -> ExpectationReader:
     return ExpectationReader(catalogue, allow_code=True)
 
 
-def _checked(case: object, reader: CaseReader, scope: Scope, number: int) -> Case | None:
+def _checked(case: object, reader: CaseReader, scope: Scope, number: int, seen: SeenIds) -> Case | None:
     if isinstance(case, Case):
-        return reader.read(case, scope, number=number)
+        checked = reader.read(case, scope, number=number)
+        if scope.case_id is not None:
+            _note_id(scope.case_id, scope, number, seen)
+        return checked
     scope.case_id = None
     found = f"place {number} holds a {type(case).__name__}"
     scope.report("bad-case", found, "give Case objects; mappings are read by load_suite only")
     return None
+
+
+def _note_id(identity: str, scope: Scope, number: int, seen: SeenIds) -> None:
+    """Report an id that an earlier case has; the results of the two could not be told apart by it."""
+    if seen.add(identity, number):
+        return
+    slot = seen.slot_of(identity)
+    assert slot is not None, "it has just been found"
+    scope.case_id = identity
+    scope.report(
+        "duplicate-id",
+        f"place {number} holds the id that place {seen.place_at(slot)} has",
+        "give each case its own id",
+        field="id",
+    )
 
 
 @cache
