@@ -54,6 +54,20 @@ def test_a_plan_knows_the_share_that_is_audited(certificate: Certificate, tmp_pa
     assert usual.audits_most < every.audits_least == every.decided_free
 
 
+def test_the_command_takes_the_share_that_is_audited(
+    certificate: Certificate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """As `run` does, where the plan is of a run with another share than usual."""
+    (tmp_path / "suite.jsonl").write_text(suite_text(shipments(100)), encoding="utf-8")
+    save_certificate(certificate, tmp_path / "certificate.json")
+    command = ["plan", str(tmp_path / "suite.jsonl"), "--judge", JUDGE, "--embedder", "none", "--json"]
+
+    assert run_app([*command, "--audit-rate", "100%"]) == 0
+
+    found = json.loads(capsys.readouterr().out)["certificate"]
+    assert found["audits_least"] == found["decided_free"] > 50
+
+
 @pytest.mark.parametrize("count", [40, 300])
 async def test_a_plan_counts_what_the_run_then_does(certificate: Certificate, tmp_path: Path, count: int):
     """Free scores decide the same, the same verdicts are audited, and no other call is made."""

@@ -28,6 +28,7 @@ __all__ = [
     "SHARE",
     "TIME_LIMIT",
     "USD",
+    "audit_option",
     "format_names",
     "judge_options",
     "mode_from",
@@ -197,6 +198,16 @@ def pack_option(command: Command) -> Command:
         metavar="HOW",
         help="Judge what is left over on one response in one call: auto, never, or at most so many, 2 to 6 "
         "(default: the suite's, else auto).",
+    )(command)
+
+
+def audit_option(command: Command) -> Command:
+    """Which share of early verdicts is checked? The same for a run and for its plan."""
+    return click.option(
+        "--audit-rate",
+        type=SHARE,
+        metavar="SHARE",
+        help="Early verdicts of a certificate that the judge checks as well, five at least (default: the suite's, else 5%).",
     )(command)
 
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiered_eval.cli.options import judge_options, pack_option, prices_from, suite_from, suite_options
+from tiered_eval.cli.options import (
+    audit_option,
+    judge_options,
+    pack_option,
+    prices_from,
+    suite_from,
+    suite_options,
+)
 from tiered_eval.cli.output import say
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import cap_place, cap_usd, plural, usd
@@ -32,6 +39,7 @@ GROUPED_AT_MOST = 100_000
 @suite_options
 @judge_options
 @pack_option
+@audit_option
 @click.option("--each", is_flag=True, help="List every expectation instead of grouping equal routes.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 def plan(
@@ -44,6 +52,7 @@ def plan(
     price: Sequence[str],
     prices: Path | None,
     pack: Pack | None,
+    audit_rate: float | None,
     each: bool,
     as_json: bool,
 ) -> int:
@@ -55,7 +64,13 @@ def plan(
     from tiered_eval.runner import plan as make_plan
 
     loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
-    config = RunConfig(judges=tuple(judge), embedder=embedder, prices=prices_from(price, prices), pack=pack)
+    config = RunConfig(
+        judges=tuple(judge),
+        embedder=embedder,
+        prices=prices_from(price, prices),
+        pack=pack,
+        audit_rate=audit_rate,
+    )
     made = make_plan(loaded, config, detail_limit=GROUPED_AT_MOST)
     if as_json:
         say(json.dumps(asdict(made), indent=2, default=_written))

@@ -18,6 +18,7 @@ from tiered_eval.cli.options import (
     SHARE,
     TIME_LIMIT,
     USD,
+    audit_option,
     format_names,
     judge_options,
     mode_from,
@@ -88,12 +89,7 @@ __all__ = ["run"]
     metavar="FILE",
     help="A calibration's certificate that may decide early (default: certificate.json beside the suite).",
 )
-@click.option(
-    "--audit-rate",
-    type=SHARE,
-    metavar="SHARE",
-    help="Early verdicts of a certificate that the judge checks as well, five at least (default: the suite's, else 5%).",
-)
+@audit_option
 @click.option(
     "--max-error-rate",
     type=SHARE,
