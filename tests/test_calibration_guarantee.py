@@ -13,10 +13,10 @@ from calibration_worlds import TIERS, world
 
 from tiered_eval.calibration.betting import case_means
 from tiered_eval.calibration.binomial import kmax
-from tiered_eval.calibration.calibrate import calibrate
+from tiered_eval.calibration.calibrate import ShippedDesign, calibrate
 from tiered_eval.calibration.certificate import Certificate
 from tiered_eval.calibration.certify import certify, wrong_of
-from tiered_eval.calibration.design import Design, levels_of, route_at
+from tiered_eval.calibration.design import Design, build_design, levels_of, route_at
 from tiered_eval.calibration.labels import Label, TierSpec
 from tiered_eval.calibration.path import Path
 from tiered_eval.calibration.promise import Promise
@@ -127,6 +127,49 @@ def test_random_design_labels_do_no_harm_in_a_few_draws():
 def test_random_design_labels_do_no_harm(n: int):
     """The same in 500 draws."""
     assert adversarial_broken_share(n, 500) <= allowed(500)
+
+
+def recurring(n: int, seed: int, *, is_refused: bool = True) -> list[Label]:
+    """Labels of one kind; one in twelve is the same refusal, in answer to another question, and the checks are as sure of it as can be."""
+    rng = np.random.default_rng(seed)
+    is_refusal = (rng.random(n) < 1 / 12) & is_refused
+    met = np.where(is_refusal, rng.random(n) < 0.1, rng.random(n) < 0.6)
+    score = (1.0 / (1.0 + np.exp(np.where(met, -3.0, 3.0) + 1.2 * rng.normal(size=n)))).round(4)
+    score = np.where(rng.random(n) < 0.8, score.round(), score)
+    return [
+        Label(
+            id=str(at),
+            case=f"{seed} {at}",
+            kind="k",
+            met=bool(met[at]),
+            scores={"s": 1.0 if is_refusal[at] else float(score[at])},
+            pair="refusal" if is_refusal[at] else "",
+        )
+        for at in range(n)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_what_recurs_does_not_break_the_promise():
+    """500 draws with a shipped design that knows nothing of a refusal which is wrong: it is never left to the design alone."""
+    tiers = (TierSpec(name="free", scores=("s",), cost=0.0), TierSpec(name="top", scores=(), cost=1.0))
+    design = build_design(Table(recurring(3000, 77, is_refused=False), ["s"]), tiers, alpha=ALPHA)
+    shipped = ShippedDesign(name="shipped", design=design)
+    table = Table(recurring(TRUTH, 10**6), ["s"])
+
+    found = [
+        calibrate(
+            recurring(300, seed),
+            tiers,
+            Promise(alpha=ALPHA, delta=DELTA, seed=seed),
+            created="",
+            shipped=shipped,
+        )
+        for seed in range(500)
+    ]
+
+    assert np.mean([true_error(one, table) > ALPHA for one in found]) <= allowed(500)
 
 
 def border_runs(runs: int) -> list[bool]:

@@ -59,6 +59,17 @@ def test_equal_pairs_share_a_role():
     assert not {one.pair for one in roles.design} & {one.pair for one in roles.certification}
 
 
+@pytest.mark.parametrize("shipped", [None, "a shipped design"])
+def test_what_recurs_is_always_tested(shipped: str | None):
+    """A refusal that answers many questions is among the certification labels whatever the seed, as often as in a draw of cases."""
+    labels = [label(at, f"case {at}", pair="refusal" if at % 10 == 0 else f"{at}") for at in range(400)]
+
+    for seed in range(40):
+        roles = assign_roles(labels, seed=seed, shipped=shipped)
+
+        assert sum(one.pair == "refusal" for one in roles.certification) > 0.05 * len(roles.certification)
+
+
 def test_pairs_that_only_the_judge_labelled_make_the_design():
     """Then all human labels are for certification, and no case of theirs is in the design."""
     human = [label(at, f"h{at}") for at in range(100)]

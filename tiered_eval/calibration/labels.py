@@ -88,44 +88,30 @@ def assign_roles(labels: Iterable[Label], *, seed: int, shipped: str | None = No
 
 
 def _split(labels: Sequence[Label], share: float, source: str, seed: int) -> Roles:
-    groups = _groups(labels)
-    drawn = _drawn(groups, share, seed)
-    placed = list(zip(labels, groups, strict=True))
-    return Roles(
-        tuple(label for label, group in placed if group in drawn),
-        tuple(label for label, group in placed if group not in drawn),
-        source,
-    )
+    """Cases drawn for the design, all others for certification.
+
+    A pair that stands on both sides stays with certification, so that what is tested is a draw of cases as they come. If
+    cases with an equal pair moved together, as one, then whatever recurs (one refusal in answer to many questions) would
+    now and then be in the design alone, and the test would have seen none of it.
+    """
+    drawn = _drawn([label.case for label in labels], share, seed)
+    certification = tuple(label for label in labels if label.case not in drawn)
+    tested = {label.pair or label.id for label in certification}
+    design = (label for label in labels if label.case in drawn and (label.pair or label.id) not in tested)
+    return Roles(tuple(design), certification, source)
 
 
-def _groups(labels: Sequence[Label]) -> list[str]:
-    """For each label the smallest case that it is joined to, by case or by an equal pair."""
-    root: dict[str, str] = {}
-
-    def find(case: str) -> str:
-        while root.setdefault(case, case) != case:
-            root[case] = root[root[case]]
-            case = root[case]
-        return case
-
-    owner: dict[str, str] = {}
-    for label in labels:
-        ours, theirs = find(label.case), find(owner.setdefault(label.pair or label.id, label.case))
-        root[max(ours, theirs)] = min(ours, theirs)
-    return [find(label.case) for label in labels]
-
-
-def _drawn(groups: Sequence[str], share: float, seed: int) -> set[str]:
-    """Groups in the order of their hashes until they hold the design's share of the labels."""
-    sizes = Counter(groups)
-    wanted = share * len(groups)
+def _drawn(cases: Sequence[str], share: float, seed: int) -> set[str]:
+    """Cases in the order of their hashes until they hold the design's share of the labels."""
+    sizes = Counter(cases)
+    wanted = share * len(cases)
     chosen: set[str] = set()
     held = 0
-    for group in sorted(sizes, key=lambda group: _hash(group, seed)):
+    for case in sorted(sizes, key=lambda case: _hash(case, seed)):
         if held >= wanted:
             break
-        chosen.add(group)
-        held += sizes[group]
+        chosen.add(case)
+        held += sizes[case]
     return chosen
 
 
