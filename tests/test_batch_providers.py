@@ -429,6 +429,22 @@ async def test_expired_batch_keeps_what_has_run(vendor: str):
     assert sorted(result.outcome for result in results) == ["expired"] * 3 + ["succeeded"]
 
 
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_item_of_a_broken_line_may_have_run_before_the_rest_expired(vendor: str):
+    """What the vendor billed for an item whose line is damaged is not taken for free because its batch expired."""
+    async with batches(vendor, batch_delay_s=200_000.0, item_script=("unreadable",)) as (provider, server):
+        found = items(vendor, 4)
+        handle = await provider.submit(found)
+        server.pass_time(90_000)
+        results = {result.custom_id: result for result in await read(provider, handle, found)}
+        billed = sum(call.charged_pico > 0 for call in server.log)
+
+    error = results["item-0"].error
+    assert billed == 1
+    assert (results["item-0"].outcome, error and error.billed) == ("errored", "maybe")
+    assert {results[f"item-{number}"].outcome for number in (1, 2, 3)} == {"expired"}
+
+
 @pytest.mark.parametrize(("fault", "error"), [("failed", ProviderRefused), ("queue-full", RateLimited)])
 async def test_batch_that_is_turned_away_as_a_whole_is_not_billed(fault: str, error: type):
     """OpenAI looks at the file first: then nothing of it ran, every item says why, and a full queue can be tried again."""

@@ -143,7 +143,13 @@ class Batches(SdkProvider, ABC):
             for custom_id, said in found.read():
                 yield self._result(said, _asked((items or {}).get(custom_id), handle))
             missing = [custom_id for custom_id in items or () if not found.names(custom_id)]
-        if missing:
+        if missing and found.unreadable:
+            # However the batch ended: each may be the one that the line was about, and have been billed.
+            for custom_id in missing:
+                yield self._error_of(
+                    custom_id, "the readable results do not mention this item", "", handle.model
+                )
+        elif missing:
             outcome, error = await self._unmentioned(handle, timeout_s)
             for custom_id in missing:
                 yield BatchResult(custom_id=custom_id, outcome=outcome, error=error)
