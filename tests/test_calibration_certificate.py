@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 from calibration_worlds import KINDS, TIERS, world
 
+from tiered_eval.calibration import path
 from tiered_eval.calibration.calibrate import calibrate, forecast, transfer_bound
 from tiered_eval.calibration.certificate import Certificate, load_certificate, save_certificate
+from tiered_eval.calibration.certify import certify
 from tiered_eval.calibration.decider import CertifiedDecider
-from tiered_eval.calibration.design import build_design, levels_of, route_at
+from tiered_eval.calibration.design import Design, build_design, levels_of, route_at
 from tiered_eval.calibration.labels import Label, TierSpec
 from tiered_eval.calibration.plot import path_as_svg
 from tiered_eval.calibration.promise import Promise, promise_in_words
-from tiered_eval.calibration.scoring import Table, fit_weights, probabilities
+from tiered_eval.calibration.scoring import ScoreWeights, Table, TierWeights, fit_weights, probabilities
 from tiered_eval.calibration.wording import certificate_lines, certified_line, forecast_lines
 from tiered_eval.errors import ConfigError
 
@@ -272,6 +274,27 @@ def test_a_promise_for_every_tier_leaves_out_a_bad_one():
     assert grant.tau is not None
     assert grant.by_tier.get("noise", 0.0) == 0.0
     assert sum(grant.by_tier.values()) > 0.3
+
+
+def test_a_tier_that_decided_nothing_has_shown_nothing():
+    """A promise for every tier is not made for one without a verdict among the certification labels: in a run it could decide."""
+    tiers = (
+        TierSpec(name="a", scores=("a",), cost=0.0),
+        TierSpec(name="b", scores=("b",), cost=0.1),
+        TierSpec(name="top", scores=(), cost=1.0),
+    )
+    weights = [TierWeights((name,), {"k": (0.0, (ScoreWeights(1.0, 0.0, 0.0, 0.0),))}) for name in ("a", "b")]
+    design = Design(tiers=tiers, weights=tuple(weights), savings=(1.0, 1.0))
+    labels = [
+        Label(id=str(at), case=str(at), kind="k", met=True, scores={"a": 0.99, "b": 0.5}) for at in range(200)
+    ]
+    table, promise = Table(labels, ["a", "b"]), Promise(tier_alpha=0.05)
+
+    alone = certify(design, path.Path((0.2,), (0,)), table, promise, delta=0.1)
+    both = certify(design, path.Path((0.2,), (0, 1)), table, promise, delta=0.1)
+
+    assert alone.tau == 0.2
+    assert both.tau is None
 
 
 def with_top(labels: list[Label], error: float, seed: int) -> list[Label]:

@@ -11,7 +11,7 @@ on case means takes its place. Never falls back to an untested threshold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ def certify(design: Design, path: Path, table: Table, promise: Promise, *, delta
     for tau in path.taus:
         decided = route_at(design, levels, tau, deciding=path.deciding)
         wrong = wrong_of(decided, table)
-        p = max(_p_values(decided, wrong, table, promise, delta), default=1.0)
+        p = max(_p_values(decided, wrong, path.deciding, table, promise, delta), default=1.0)
         early = decided.early
         top_cost = design.tiers[-1].cost
         steps.append(
@@ -82,7 +82,9 @@ def wrong_of(decided: Decided, table: Table) -> Any:
     return decided.early & (decided.passes != table.met)
 
 
-def _p_values(decided: Decided, wrong: Any, table: Table, promise: Promise, delta: float) -> Iterator[float]:
+def _p_values(
+    decided: Decided, wrong: Any, deciding: Sequence[int], table: Table, promise: Promise, delta: float
+) -> Iterator[float]:
     early = decided.early
 
     def tested(rows: Any, alpha: float) -> float:
@@ -96,7 +98,7 @@ def _p_values(decided: Decided, wrong: Any, table: Table, promise: Promise, delt
     if promise.alpha_pass is not None:
         yield tested(early & decided.passes, promise.alpha_pass)
     if promise.tier_alpha is not None:
-        for tier in sorted(set(decided.tier[early].tolist())):
+        for tier in deciding:  # one that had nothing to decide has shown nothing, and fails
             yield tested(decided.tier == tier, promise.tier_alpha)
     if promise.relative is not None:
         yield _relative_p_value(decided, wrong, table, promise, delta)

@@ -66,7 +66,8 @@ def plan_path(
     # A tier whose scores are the same for all would decide by how often labels are met, whatever it is shown.
     telling = [at for at, tier in enumerate(design.early) if table.tells_apart(tier.scores)]
     paths = [planner.path(deciding) for deciding in _subsets(telling, each=promise.tier_alpha is not None)]
-    return max(paths, key=lambda path: path.power * path.share)
+    # The start is strict where labels abound, so its share says little of how far a path may come.
+    return max(paths, key=lambda path: path.power * max(path.share, path.hoped_share))
 
 
 def _subsets(tiers: Sequence[int], *, each: bool) -> Iterator[tuple[int, ...]]:
@@ -97,7 +98,7 @@ class _Planner:
         if not len(lowest) or not self.labels:
             return Path((), deciding)
         candidates = np.quantile(lowest, np.linspace(0.0, 1.0, CANDIDATES), method="higher")
-        power = np.array([self.power(self.route(tau, deciding)) for tau in candidates])
+        power = np.array([self.power(self.route(tau, deciding), deciding) for tau in candidates])
         if power.max() < _HOPE:
             return Path((), deciding)
         good = np.flatnonzero(power >= _AS_GOOD * power.max())
@@ -125,7 +126,7 @@ class _Planner:
         early = self.route(tau, deciding).early
         return self.cases * len(set(self.table.case[early].tolist())) / self.table.cases
 
-    def power(self, decided: Decided) -> float:
+    def power(self, decided: Decided, deciding: Sequence[int]) -> float:
         """Predicted probability that all tests succeed: the smallest among them."""
         promise, early = self.promise, decided.early
         found = [1.0]
@@ -134,7 +135,7 @@ class _Planner:
         if promise.alpha_pass is not None:
             found.append(self._share_power(decided, early & decided.passes, promise.alpha_pass))
         if promise.tier_alpha is not None:
-            for tier in sorted(set(decided.tier[early].tolist())):
+            for tier in deciding:
                 found.append(self._share_power(decided, decided.tier == tier, promise.tier_alpha))
         if promise.relative is not None:
             found.append(self._relative_power(decided, promise.relative))
