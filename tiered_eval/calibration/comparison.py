@@ -20,6 +20,7 @@ from math import sqrt
 from typing import Literal, TypeAlias
 
 from tiered_eval.calibration.binomial import t_quantile
+from tiered_eval.calibration.doubts import doubts_among
 from tiered_eval.calibration.flakes import changes_to_confirm, moods_among
 from tiered_eval.calibration.pairing import STEADY, CaseChange, Moods, Paired, Pairs, in_step
 from tiered_eval.errors import ConfigError
@@ -35,12 +36,14 @@ __all__ = [
     "Difference",
     "check_results",
     "compare_reports",
+    "doubted",
     "exit_code_of",
     "same_embedder",
     "unread_reason",
 ]
 
 Label: TypeAlias = Literal["better", "worse", "tied"]
+Answer: TypeAlias = Literal["pass", "fail", "undecided"]
 
 DEFAULT_MARGIN = 0.03
 """A drop of the suite's ``partial`` by three points is a regression."""
@@ -89,7 +92,7 @@ class Comparison:
     """Ids of the runs."""
     margin: float
     delta: float
-    state: Literal["pass", "fail", "undecided"]
+    state: Answer
     """``fail`` is a regression."""
     reason: str
     exit_code: int
@@ -110,6 +113,8 @@ class Comparison:
     """Changes that the judge did not repeat when it was asked again."""
     warnings: tuple[str, ...]
     """Beginning with whatever makes the two runs hard to compare."""
+    doubts: tuple[str, ...] = ()
+    """Why early verdicts that it rests on are in doubt. While there are any it is no pass."""
 
 
 def compare_reports(
@@ -152,6 +157,8 @@ def compare_reports(
         state, reason = "undecided", unread
     if gated is not None and gated.is_early and (gated.margin, gated.delta) == (margin, delta):
         state, reason = gated.state, gated.reason
+    doubts = tuple(doubts_among(base, candidate, paired.early))
+    state, reason = doubted(state, reason, doubts)
     return Comparison(
         base=base.run_id,
         candidate=candidate.run_id,
@@ -169,7 +176,9 @@ def compare_reports(
         same=paired.same,
         changed_minds=paired.changed_minds,
         flaky=moods.not_repeated,
+        doubts=doubts,
         warnings=(
+            *(f"IN DOUBT: {doubt}" for doubt in doubts),
             *_setting_warnings(base, candidate),
             *_prompt_warnings(paired),
             *moods.warnings(),
@@ -215,7 +224,14 @@ def unread_reason(*reports: Report) -> str | None:
     return None
 
 
-def exit_code_of(state: Literal["pass", "fail", "undecided"], reports: Iterable[Report]) -> int:
+def doubted(state: Answer, reason: str, doubts: Sequence[str]) -> tuple[Answer, str]:
+    """The answer where early verdicts that it rests on are in doubt: no pass any more, and a regression all the same."""
+    if state != "pass" or not doubts:
+        return state, reason
+    return "undecided", f"{reason}; but {'; and '.join(doubts)}"
+
+
+def exit_code_of(state: Answer, reports: Iterable[Report]) -> int:
     """0 no regression, 1 regression, 4 undecided where money or time ran out, 3 where too little was measured."""
     if state != "undecided":
         return 0 if state == "pass" else 1
@@ -294,9 +310,7 @@ def _holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _gate(
-    suite: Difference, dimensions: Sequence[Difference], margin: float
-) -> tuple[Literal["pass", "fail", "undecided"], str]:
+def _gate(suite: Difference, dimensions: Sequence[Difference], margin: float) -> tuple[Answer, str]:
     """A regression is a drop of the suite by the margin, or one of a dimension by the margin that is no accident."""
     limit = 0.0 - margin
     if _is_drop(suite.bound_high, limit):

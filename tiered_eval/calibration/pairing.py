@@ -36,6 +36,8 @@ __all__ = [
 
 SUITE = "partial"
 """Name of the suite's own figure."""
+BY_CERTIFICATE = "certificate"
+"""The scorer that an early verdict names."""
 MOST_SHOWN = 20
 """Cases that became worse, kept to be shown."""
 
@@ -141,6 +143,8 @@ class Paired:
         self._drops: list[CaseChange] = []
         self.only_base = self.only_candidate = self.unpaired = self.empty = 0
         self.same = self.changed_minds = 0
+        self.early = [0, 0]
+        """Of base and candidate: verdicts of a certificate, in cases whose response changed."""
         self.prompts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         self.models: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
 
@@ -162,6 +166,9 @@ class Paired:
             self.same += 1
             self.changed_minds += sum({old.state, new.state} == {"pass", "fail"} for old, new in pairs)
             pairs = [_as_before(old, new) for old, new in pairs]
+        else:
+            for side in (0, 1):
+                self.early[side] += sum(pair[side].scorer == BY_CERTIFICATE for pair in pairs)
         for name, inside in pairs_by_figure(pairs):
             figure = self.suite if name is None else self.dimensions.setdefault(name, Pairs())
             figure.add(*scores(steady(inside, self._moods, name)), is_same=is_same)

@@ -55,7 +55,8 @@ def compare(
     CANDIDATE is the last run unless given. Nothing is measured and nothing spent.
 
     A regression (1) is a drop of partial by the margin or more, or of a dimension by as much that is no accident.
-    Where what was left undecided could turn that, the code is 4 after a cap or a deadline, else 3.
+    Where what was left undecided could turn that, the code is 4 after a cap or a deadline, else 3; so it is where a pass
+    would rest on early verdicts whose certificate is in doubt.
     """
     from tiered_eval.calibration.comparison import compare_reports
     from tiered_eval.reports.comparison import comparison_lines, comparison_to_json

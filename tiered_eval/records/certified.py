@@ -39,9 +39,16 @@ class CertificateUse:
     """Verdicts that it has no part in, given early by plain routes and pinned scorers: nothing is promised about them."""
 
     @property
+    def doubt(self) -> str | None:
+        """Why nothing is promised of what it decided early after all; None where nothing speaks against that."""
+        if not self.early:
+            return None
+        return self.unlike or ("its audits differ more often than certified" if self.is_stale else None)
+
+    @property
     def is_doubted(self) -> bool:
         """Was something decided early by it of which it turned out that nothing is promised?"""
-        return self.early > 0 and (self.is_stale or self.unlike is not None)
+        return self.doubt is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ def certified_facts(use: CertificateUse) -> Iterator[tuple[str, str, str]]:
 
 def doubt_line(use: CertificateUse) -> str:
     """Why the promise is none of this run, although something was decided by it."""
-    return f"IN DOUBT, nothing is promised of this run: {one_line(_doubt(use), 300)}"
+    return f"IN DOUBT, nothing is promised of this run: {one_line(use.doubt or 'not known', 300)}"
 
 
 def certified_properties(report: Report) -> dict[str, str]:
@@ -44,8 +44,8 @@ def certified_properties(report: Report) -> dict[str, str]:
         found["certificate.promise"] = "; ".join(use.promise)
         found["certificate.early"] = f"{use.early} of {use.covered}"
         found["certificate.outside"] = str(use.outside)
-        if use.is_doubted:
-            found["certificate.doubt"] = _doubt(use)
+        if use.doubt is not None:
+            found["certificate.doubt"] = use.doubt
         found["certificate.audit"] = _audited(use)
     return found
 
@@ -83,10 +83,6 @@ def _decided(use: CertificateUse) -> str:
         f"{use.early:,} of {plural(use.covered, 'expectation')} of its kinds decided early; "
         f"uncertified: {climbed:,} escalated{outside}"
     )
-
-
-def _doubt(use: CertificateUse) -> str:
-    return use.unlike or "its audits differ more often than certified"
 
 
 def _audited(use: CertificateUse) -> str:

@@ -18,6 +18,7 @@ from tiered_eval.calibration.comparison import (
     Comparison,
     Difference,
     compare_reports,
+    doubted,
     unread_reason,
 )
 from tiered_eval.calibration.regression import GateAnswer
@@ -62,6 +63,7 @@ def standing(
     unread = unread_reason(report)
     if state == "pass" and unread is not None:
         state, reason = "undecided", unread
+    state, reason = doubted(state, reason, done.doubts)
     against = AgainstBase(
         base=base.run_id,
         margin=margin,
