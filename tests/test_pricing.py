@@ -254,9 +254,9 @@ def test_the_providers_own_figure_wins():
     assert BOOK.cost_pico(usage, "openai:gpt-6-luna", AT) == 12_345_679
 
 
-@pytest.mark.parametrize("claimed", ["NaN", "-1", "Infinity"])
+@pytest.mark.parametrize("claimed", ["NaN", "-1", "Infinity", "0", "0.0"])
 def test_a_figure_that_cannot_be_is_ignored(claimed: str):
-    """A claimed cost that is negative or no number does not replace the price."""
+    """A claimed cost that is negative, no number, or nothing where the price says otherwise does not replace the price."""
     honest = Usage(input_tokens=10, output_tokens=10)
     claiming = Usage(input_tokens=10, output_tokens=10, cost_usd=Decimal(claimed))
 

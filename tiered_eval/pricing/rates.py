@@ -100,8 +100,12 @@ class Price:
     )
 
     def cost_pico(self, usage: Usage, at: datetime) -> int:
-        """The bill for ``usage``; the provider's own figure wins where it gives one that can be."""
-        if usage.cost_usd is not None and usage.cost_usd.is_finite() and usage.cost_usd >= 0:
+        """The bill for ``usage``; the provider's own figure wins where it gives one that can be.
+
+        A figure of 0 says nothing: proxies send it for models that they have no price for, and for calls that are
+        billed to somebody's own key. Where a call is free, the rates say so.
+        """
+        if usage.cost_usd is not None and usage.cost_usd.is_finite() and usage.cost_usd > 0:
             return pico_from_usd(usage.cost_usd)
         return self.rates_at(at, usage.service_tier).cost_pico(usage)
 
