@@ -6,7 +6,7 @@ import json
 import traceback
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from provider_faults import (
@@ -23,8 +23,10 @@ from provider_faults import (
 )
 
 from tiered_eval.errors import ConfigError, ProviderError, ProviderUnavailable
-from tiered_eval.providers.anthropic import _usage
+from tiered_eval.providers.anthropic import _usage, reply_from_message
+from tiered_eval.providers.failures import Scrubber
 from tiered_eval.providers.registry import ProviderSettings, open_provider
+from tiered_eval.providers.sdk import HttpReply
 from tiered_eval.records import Usage
 from tiered_eval.testing.loopback import LoopbackSettings, serve_loopback
 
@@ -192,6 +194,7 @@ async def test_missing_usage_is_bounded_from_above():
             Usage(input_tokens=59, output_tokens=2, cache_write_tokens=50),
         ),
         ("a prompt of nothing", {"input_tokens": 0, "output_tokens": 2}, None),
+        ("more than any model reads", {"input_tokens": 10**25, "output_tokens": 2}, None),
         ("a negative count", {"input_tokens": -9, "output_tokens": 2}, None),
         ("a count as text", {"input_tokens": "9", "output_tokens": 2}, None),
         ("no counts", None, None),
@@ -200,6 +203,23 @@ async def test_missing_usage_is_bounded_from_above():
 def test_usage_is_the_whole_of_the_prompt(why: str, counts: Any, expected: Usage | None):
     """Anthropic counts what was cached apart from the rest; ours includes it."""
     assert _usage(counts) == expected
+
+
+@pytest.mark.parametrize(("cache", "is_long"), [("5m", False), ("1h", True), (None, True)])
+def test_writing_is_priced_at_the_time_that_was_asked_for(cache: Literal["5m", "1h"] | None, is_long: bool):
+    """Counts that do not say for how long the prompt was written are for as long as we asked; of what an earlier process
+    left in a batch only the dearest is sure.
+    """
+    request = None if cache is None else replace(REQUEST, cache=cache)
+    value = {
+        "content": [],
+        "usage": {"input_tokens": 9, "cache_creation_input_tokens": 50, "output_tokens": 2},
+    }
+    answer = HttpReply(value=value, request_id=None, limits=None, latency_s=0.0)
+
+    usage = reply_from_message(answer, request, model="claude", nonce=NONCE, scrub=Scrubber()).usage
+
+    assert (usage.cache_write_tokens, usage.cache_write_long_tokens) == ((0, 50) if is_long else (50, 0))
 
 
 # --- faults ---------------------------------------------------------------------------------------------------

@@ -270,6 +270,7 @@ async def test_moderation_is_a_refusal_and_no_outage():
     [
         ("openrouter", {"cost": 0.00125}, {}, Decimal("0.00125")),
         ("openrouter", {"cost": -1}, {}, None),
+        ("openrouter", {"cost": 1e300}, {}, None),
         ("openrouter", {}, {}, None),
         ("litellm", {}, {"x-litellm-response-cost": "0.0031"}, Decimal("0.0031")),
         ("vllm", {"cost": 0.5}, {}, None),
@@ -293,6 +294,8 @@ async def test_charge_that_the_server_names_is_kept(
         ("zero", {"prompt_tokens": 0, "completion_tokens": 0}),
         ("negative", {"prompt_tokens": -5, "completion_tokens": 1}),
         ("text", {"prompt_tokens": "5", "completion_tokens": 1}),
+        ("more than any model reads", {"prompt_tokens": 10**25, "completion_tokens": 1}),
+        ("more than any model writes", {"prompt_tokens": 5, "completion_tokens": 10**25}),
         ("a list", [1]),
         (
             "more cached than there is",

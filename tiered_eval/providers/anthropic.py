@@ -22,7 +22,7 @@ from tiered_eval.providers.caching import cache_time, front_and_rest
 from tiered_eval.providers.failures import Scrubber, failure_from_error_in_reply, unreadable
 from tiered_eval.providers.sdk import HttpReply, SdkClient, SdkProvider, is_loopback, sendable
 from tiered_eval.providers.settings import ProviderSettings
-from tiered_eval.providers.usage import bounded_usage, count_in
+from tiered_eval.providers.usage import bounded_usage, tokens_in
 from tiered_eval.records import ModelReply, ModelRequest, StopReason, Usage
 
 __all__ = [
@@ -173,7 +173,9 @@ def reply_from_message(
         UnreadableReply: there is no content in it.
     """
     value = answer.value
-    counted = _usage(value.get("usage"))
+    # Whatever was left behind travelled in a batch, where nothing is written for less than an hour.
+    is_long = request is None or request.cache == "1h"
+    counted = _usage(value.get("usage"), unsplit="1h" if is_long else "5m")
     if error := value.get("error"):
         raise failure_from_error_in_reply(
             error, model=model, request_id=answer.request_id, usage=counted, scrub=scrub
@@ -280,14 +282,21 @@ def _supported(schema: Any, *, is_table: bool = False) -> Any:
     return schema
 
 
-def _usage(value: Any) -> Usage | None:
-    """Anthropic counts the uncached rest of a prompt apart; ours is the whole."""
-    rest, output = count_in(value, "input_tokens"), count_in(value, "output_tokens")
+def _usage(value: Any, *, unsplit: Literal["5m", "1h"] = "5m") -> Usage | None:
+    """Anthropic counts the uncached rest of a prompt apart; ours is the whole.
+
+    Args:
+        unsplit: for how long the prompt was written, where the counts do not say.
+    """
+    rest, output = tokens_in(value, "input_tokens"), tokens_in(value, "output_tokens")
     if rest is None or output is None:
         return None
-    read = count_in(value, "cache_read_input_tokens") or 0
-    written = count_in(value, "cache_creation_input_tokens") or 0
-    long = min(count_in(value, "cache_creation", "ephemeral_1h_input_tokens") or 0, written)
+    read = tokens_in(value, "cache_read_input_tokens") or 0
+    written = tokens_in(value, "cache_creation_input_tokens") or 0
+    if isinstance(value.get("cache_creation"), Mapping):
+        long = min(tokens_in(value, "cache_creation", "ephemeral_1h_input_tokens") or 0, written)
+    else:
+        long = written if unsplit == "1h" else 0
     if rest + read + written == 0:
         return None
     tier = value.get("service_tier")
@@ -297,7 +306,7 @@ def _usage(value: Any) -> Usage | None:
         cache_read_tokens=read,
         cache_write_tokens=written - long,
         cache_write_long_tokens=long,
-        reasoning_tokens=count_in(value, "output_tokens_details", "thinking_tokens") or 0,
+        reasoning_tokens=tokens_in(value, "output_tokens_details", "thinking_tokens") or 0,
         service_tier=tier if isinstance(tier, str) else None,
     )
 

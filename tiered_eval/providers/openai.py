@@ -22,7 +22,7 @@ from tiered_eval.providers.chat import CHAT_PATH, chat_body, reply_from_chat
 from tiered_eval.providers.failures import failure_from_error_in_reply, unreadable
 from tiered_eval.providers.sdk import HttpReply, SdkClient, SdkProvider, is_loopback, sendable
 from tiered_eval.providers.settings import ProviderSettings
-from tiered_eval.providers.usage import count_in
+from tiered_eval.providers.usage import count_in, tokens_in
 from tiered_eval.records import EmbeddingReply, ModelReply, ModelRequest, Usage
 
 __all__ = [
@@ -165,7 +165,7 @@ async def embed(
     """
     body = {"model": model, "input": [sendable(text) for text in texts], "encoding_format": encoding}
     answer = await client.post(EMBEDDINGS_PATH, body, model=model, timeout_s=timeout_s)
-    used = count_in(answer.value, "usage", "prompt_tokens")
+    used = tokens_in(answer.value, "usage", "prompt_tokens")
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
     usage = Usage(input_tokens=used or size, output_tokens=0, is_estimated=not used)
     if error := answer.value.get("error"):

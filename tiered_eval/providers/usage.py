@@ -1,7 +1,8 @@
 """Token counts as the vendors send them, in our one convention; and bounds where a server sends none.
 
 A count that is missing, negative, no whole number, or 0 for a prompt is no count: it would make a call cost
-nothing silently. The bound that takes its place is the one that was reserved.
+nothing silently. Nor is one beyond what any call can be: the books could not even hold it. The bound that takes its
+place is the one that was reserved.
 """
 
 from __future__ import annotations
@@ -20,10 +21,15 @@ __all__ = [
     "count_in",
     "dollars_from",
     "input_bound",
+    "tokens_in",
     "usage_from_chat",
     "usage_from_responses",
 ]
 
+MOST_TOKENS = 10**9
+"""Of one call: a thousand times what any model reads."""
+MOST_USD = Decimal(10_000)
+"""That one call is believed to cost."""
 _PER_MESSAGE = 16
 _FIXED = 512
 
@@ -71,11 +77,11 @@ def usage_from_responses(value: Any) -> Usage | None:
 
 
 def _usage(value: Any, sent: str, made: str) -> Usage | None:
-    input_tokens, output_tokens = count_in(value, f"{sent}_tokens"), count_in(value, f"{made}_tokens")
+    input_tokens, output_tokens = tokens_in(value, f"{sent}_tokens"), tokens_in(value, f"{made}_tokens")
     if not input_tokens or output_tokens is None:
         return None
-    read = count_in(value, f"{sent}_tokens_details", "cached_tokens") or 0
-    written = count_in(value, f"{sent}_tokens_details", "cache_write_tokens") or 0
+    read = tokens_in(value, f"{sent}_tokens_details", "cached_tokens") or 0
+    written = tokens_in(value, f"{sent}_tokens_details", "cache_write_tokens") or 0
     if read + written > input_tokens:
         return None
     return Usage(
@@ -83,8 +89,14 @@ def _usage(value: Any, sent: str, made: str) -> Usage | None:
         output_tokens=output_tokens,
         cache_read_tokens=read,
         cache_write_tokens=written,
-        reasoning_tokens=count_in(value, f"{made}_tokens_details", "reasoning_tokens") or 0,
+        reasoning_tokens=tokens_in(value, f"{made}_tokens_details", "reasoning_tokens") or 0,
     )
+
+
+def tokens_in(value: Any, *path: str) -> int | None:
+    """A count of tokens that one call can have, at a path of keys; None for anything else."""
+    count = count_in(value, *path)
+    return count if count is not None and count <= MOST_TOKENS else None
 
 
 def count_in(value: Any, *path: str) -> int | None:
@@ -104,4 +116,4 @@ def dollars_from(value: Any) -> Decimal | None:
         amount = Decimal(str(value))
     except InvalidOperation:
         return None
-    return amount if amount.is_finite() and amount >= 0 else None
+    return amount if amount.is_finite() and 0 <= amount <= MOST_USD else None
