@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -204,17 +206,62 @@ def test_a_score_that_no_label_had_decides_nothing():
     assert decider.decide(KINDS[0], {"lexical": 1.0, "small": 1.0}, ahead=()) is None
 
 
-def test_a_certificate_of_an_earlier_release_is_read(certificate: Certificate, tmp_path: Path):
-    """One that does not say which scores its labels had decides as it did."""
+def raised(data: dict[str, Any]) -> None:
+    data["grants"][0]["tau"] *= 2
+
+
+def weighed_otherwise(data: dict[str, Any]) -> None:
+    data["design"]["weights"][0]["kinds"][KINDS[0]][0] += 1
+
+
+def promised_more(data: dict[str, Any]) -> None:
+    data["options"]["alpha"] = 0.01
+
+
+def promised_more_at_the_top(data: dict[str, Any]) -> None:
+    data["alpha"] = 0.01
+
+
+def without_presence(data: dict[str, Any]) -> None:
+    del data["presence"]
+
+
+def without_seal(data: dict[str, Any]) -> None:
+    del data["seal"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [raised, weighed_otherwise, promised_more, promised_more_at_the_top, without_presence, without_seal],
+)
+def test_a_certificate_that_was_changed_decides_nothing(
+    certificate: Certificate, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+):
+    """A threshold, weight or promise that somebody wrote into the file was not tested, and the seal says so."""
     path = tmp_path / "certificate.json"
     save_certificate(certificate, path)
-    path.write_text(
-        json.dumps(
-            {name: value for name, value in json.loads(path.read_text()).items() if name != "presence"}
-        )
-    )
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
 
     decider = CertifiedDecider(load_certificate(path), PRINTS)
+
+    assert [line.split(":")[0] for line in decider.void] == ["seal"]
+    assert [decider.decide(one.kind, one.scores, ahead=()) for one in world(50, 3)] == [None] * 50
+
+
+def test_another_layout_is_no_change(certificate: Certificate, tmp_path: Path):
+    """Whoever keeps the file in one line, with its fields in another order, keeps the certificate."""
+    path = tmp_path / "certificate.json"
+    save_certificate(certificate, path)
+    path.write_text(json.dumps(dict(reversed(json.loads(path.read_text()).items()))))
+
+    assert load_certificate(path) == certificate
+
+
+def test_a_certificate_that_does_not_say_which_scores_its_labels_had_is_read(certificate: Certificate):
+    """Nothing is unlike labels of which nothing is known."""
+    decider = CertifiedDecider(replace(certificate, presence={}), PRINTS)
 
     assert decider.unlike_labels(KINDS[0], {"lexical": 1.0}, ahead=()) == ()
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ __all__ = [
 
 VERSION = 1
 ANY_KIND = "*"
+SEAL = "seal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +107,8 @@ class Certificate:
     judged_by: str | None = None
     """The judge that the promise is about: the one that was asked, model and prompts, or the name of one on record. None where
     the promise is about people alone, and in certificates of the first releases, which did not say."""
+    is_as_made: bool = True
+    """Does its file say what was written, by its seal? A promise that somebody changed was tested by nobody."""
 
     @property
     def name(self) -> str:
@@ -146,7 +149,8 @@ def save_certificate(certificate: Certificate, path: Path) -> None:
     Raises:
         ConfigError: the file cannot be written.
     """
-    text = json.dumps(_as_json(certificate) | _at_a_glance(certificate), indent=1, sort_keys=True) + "\n"
+    data = _as_json(certificate) | _at_a_glance(certificate)
+    text = json.dumps(data | {SEAL: _seal(data)}, indent=1, sort_keys=True) + "\n"
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -154,7 +158,7 @@ def save_certificate(certificate: Certificate, path: Path) -> None:
 
 
 def load_certificate(path: Path) -> Certificate:
-    """Read one.
+    """Read one. Where it was changed after it was made, :attr:`Certificate.is_as_made` is False and it decides nothing.
 
     Raises:
         ConfigError: the file cannot be read, or is no certificate of this version.
@@ -165,11 +169,17 @@ def load_certificate(path: Path) -> Certificate:
             raise ConfigError(
                 f"{path}: a certificate of version {data['certificate']}, this is {VERSION}; recalibrate"
             )
-        return _certificate_from(data)
+        return replace(_certificate_from(data), is_as_made=data.get(SEAL) == _seal(data))
     except (OSError, ValueError) as error:
         raise ConfigError(f"the certificate {path} cannot be read: {error}") from error
     except (KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path} is not a certificate: {type(error).__name__}: {error}") from error
+
+
+def _seal(data: Mapping[str, Any]) -> str:
+    """A digest of all that a file says. It keeps nobody from forging one, but no change goes unnoticed."""
+    text = json.dumps({name: value for name, value in data.items() if name != SEAL}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _as_json(certificate: Certificate) -> dict[str, Any]:

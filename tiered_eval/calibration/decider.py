@@ -17,7 +17,11 @@ from tiered_eval.calibration.certificate import Certificate
 from tiered_eval.calibration.design import TIE
 from tiered_eval.calibration.scoring import TierWeights
 
-__all__ = ["CertifiedDecider", "Decider", "Decision", "changed_fingerprints"]
+__all__ = ["BROKEN_SEAL", "CertifiedDecider", "Decider", "Decision", "changed_fingerprints"]
+
+BROKEN_SEAL = (
+    "seal: the file was changed after it was made, and what it says now was not tested; calibrate again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +51,17 @@ class Decider(Protocol):
 
 
 def changed_fingerprints(certificate: Certificate, current: Mapping[str, str]) -> tuple[str, ...]:
-    """The tiers of the certificate whose fingerprint is another one now, each with both; empty if it holds."""
-    return tuple(
-        f"{tier}: certified with {known}, now {current.get(tier, 'absent')}"
-        for tier, known in sorted(certificate.fingerprints.items())
-        if current.get(tier) != known
+    """The tiers of the certificate whose fingerprint is another one now, each with both; empty if it holds.
+
+    A file that was changed by hand is named first.
+    """
+    return (
+        *(() if certificate.is_as_made else (BROKEN_SEAL,)),
+        *(
+            f"{tier}: certified with {known}, now {current.get(tier, 'absent')}"
+            for tier, known in sorted(certificate.fingerprints.items())
+            if current.get(tier) != known
+        ),
     )
 
 
