@@ -419,6 +419,16 @@ def test_people_who_disagree_more_than_alpha_are_refused():
     assert next(certificate_lines(certificate)).startswith("Nothing certified: two people")
 
 
+def test_a_promise_about_the_judge_asks_nobody_what_people_think_of_each_other():
+    """A second person's verdict beside the judge's is no disagreement of two people, and no reason to refuse."""
+    labels = [replace(label, second=not label.met) for label in world(1000, 1)]
+
+    certificate = made(labels, label_source="top_judge")
+
+    assert certificate.refusal is None
+    assert certificate.is_certified
+
+
 @pytest.mark.parametrize(
     ("labels", "why"),
     [
@@ -558,6 +568,26 @@ def test_the_promise_is_printed_word_for_word():
         "With probability at least 0.9 over the draw of the calibration labels: of the early verdicts on data like the "
         "calibration data, at most a share 0.05 differs from the label."
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"alpha": 0.0204, "delta": 0.125}, "<= 2.1% (confidence 87.5%,"),
+        ({"alpha": 0.0501}, "<= 5.1% (confidence 90%,"),
+        ({"alpha": 0.07, "delta": 0.05}, "<= 7.0% (confidence 95%,"),
+        ({"alpha": 0.05, "per_kind": True}, "<= 5.0% (confidence 96.6%,"),
+        (
+            {"alpha": None, "relative": 0.0211},
+            "at most 2.2% below the top judge on everything (confidence 90%,",
+        ),
+    ],
+)
+def test_no_line_promises_more_than_was_tested(options: dict[str, Any], said: str):
+    """Shares are rounded up and confidences down: 96.67 % is not 97 %."""
+    certificate = made(with_top(world(1500, 6), 0.1, 1), **options)
+
+    assert said in certified_line(certificate, certificate.grants[0])
 
 
 def test_clusters_are_said_to_be_averaged_per_case():

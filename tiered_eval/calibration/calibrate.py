@@ -187,6 +187,8 @@ def _designed(
 
 
 def _refusal(labels: Sequence[Label], promise: Promise) -> str | None:
+    if promise.label_source == "top_judge":
+        return None  # `met` is the judge's then
     differ, of = human_disagreement(labels)
     if promise.alpha is not None and of >= LEAST_TWICE_LABELLED and differ / of > promise.alpha:
         return (

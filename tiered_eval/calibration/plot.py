@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from tiered_eval.calibration.binomial import upper_bound
 from tiered_eval.calibration.certificate import Grant
 from tiered_eval.calibration.certify import TestedStep
+from tiered_eval.calibration.promise import at_most
 
 __all__ = ["path_as_svg"]
 
@@ -71,7 +72,7 @@ def _axes(highest: float) -> Iterator[str]:
 def _alpha_line(alpha: float, highest: float) -> Iterator[str]:
     y = _y(alpha, highest)
     yield _line(_LEFT, y, _WIDTH - _RIGHT, y, "#c0392b", width=1.5)
-    yield _text(_WIDTH - _RIGHT, y - 6, f"promised: at most {alpha:.1%}", anchor="end", colour="#c0392b")
+    yield _text(_WIDTH - _RIGHT, y - 6, f"promised: at most {at_most(alpha)}", anchor="end", colour="#c0392b")
 
 
 def _dots(grant: Grant, bounds: Sequence[float], highest: float) -> Iterator[str]:

@@ -7,14 +7,16 @@ every report prints it from here, so no report promises more.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Literal, TypeAlias
 
 from tiered_eval.errors import ConfigError
 
-__all__ = ["NOT_PROMISED", "LabelSource", "Promise", "promise_in_words"]
+__all__ = ["NOT_PROMISED", "LabelSource", "Promise", "at_least", "at_most", "promise_in_words"]
 
 LabelSource: TypeAlias = Literal["human", "top_judge"]
 
+_ROUNDING = 1e-9
 NOT_PROMISED = "Not promised: any single verdict; verdicts of the top judge; data that shifted; truth beyond label noise."
 
 
@@ -81,3 +83,13 @@ def promise_in_words(promise: Promise, *, delta: float | None = None, is_cluster
             f"sending everything to the top judge{averaged}"
         )
     return f"With probability at least {1.0 - delta:g} over the draw of the calibration labels: {'; '.join(clauses)}."
+
+
+def at_most(share: float) -> str:
+    """A bound from above in per cent, rounded up, so that no more is said than was tested: 0.0204 is 2.1%."""
+    return f"{ceil(1000 * share - _ROUNDING) / 10:.1f}%"
+
+
+def at_least(share: float) -> str:
+    """A bound from below in per cent, rounded down, without decimals where there are none: 0.9 is 90%, and 0.9667 is 96.6%."""
+    return f"{floor(1000 * share + _ROUNDING) / 10:g}%"

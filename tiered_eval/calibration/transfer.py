@@ -13,6 +13,7 @@ from tiered_eval.calibration.calibrate import transfer_bound
 from tiered_eval.calibration.certificate import Certificate
 from tiered_eval.calibration.decider import CertifiedDecider
 from tiered_eval.calibration.labels import Label
+from tiered_eval.calibration.promise import at_least, at_most
 
 __all__ = ["transfer_line"]
 
@@ -40,6 +41,6 @@ def transfer_line(certificate: Certificate, labels: Iterable[Label]) -> str | No
     errors = sum(label.met != label.top for label in by_case.values())
     bound = transfer_bound(promise.alpha, errors, people, delta=2 * promise.delta)
     return (
-        f"against people: early verdicts differ from them in <= {bound:.1%} (confidence {1 - 2 * promise.delta:.0%}; "
+        f"against people: early verdicts differ from them in <= {at_most(bound)} (confidence {at_least(1 - 2 * promise.delta)}; "
         f"the top judge differs from people in {errors} of {people} early verdicts that both have judged, one a case)"
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from tiered_eval.calibration.calibrate import Forecast
 from tiered_eval.calibration.certificate import ANY_KIND, Certificate, Grant
-from tiered_eval.calibration.promise import NOT_PROMISED
+from tiered_eval.calibration.promise import NOT_PROMISED, at_least, at_most
 from tiered_eval.text.plurals import plural
 
 __all__ = ["certificate_lines", "certified_line", "forecast_lines"]
@@ -27,14 +27,16 @@ def certified_line(certificate: Certificate, grant: Grant) -> str:
     promise = certificate.promise
     scope = "" if grant.kind == ANY_KIND else f"{grant.kind}: "
     who = "human" if promise.label_source == "human" else "top judge"
-    rests_on = f"confidence {1 - grant.delta:.0%}, {plural(grant.n, 'label')}, {plural(grant.cases, 'case')}"
+    rests_on = (
+        f"confidence {at_least(1 - grant.delta)}, {plural(grant.n, 'label')}, {plural(grant.cases, 'case')}"
+    )
     if certificate.judge_name is not None:
         rests_on += f", top judge {certificate.judge_name}"
     if grant.tau is None:
         return f"{scope}nothing certified ({rests_on}): everything escalates"
     if promise.alpha is None:
-        return f"{scope}certified: at most {promise.relative or 0:.1%} below the top judge on everything ({rests_on})"
-    return f"{scope}certified: early verdicts differ from {who} in <= {promise.alpha:.1%} ({rests_on})"
+        return f"{scope}certified: at most {at_most(promise.relative or 0)} below the top judge on everything ({rests_on})"
+    return f"{scope}certified: early verdicts differ from {who} in <= {at_most(promise.alpha)} ({rests_on})"
 
 
 def certificate_lines(certificate: Certificate) -> Iterator[str]:
