@@ -207,6 +207,76 @@ def test_a_table_of_columns(tmp_path: Path):
     assert (second.met, second.second, second.scores) == (False, None, {"small": 0.2})
 
 
+def test_a_long_response_in_a_table_is_read(tmp_path: Path):
+    """Longer than the 128 KiB a cell that Python's csv reads of itself."""
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        f"kind,human,response,expected\nmust-contain,yes,{'gate ' * 40_000},gate\n", encoding="utf-8"
+    )
+
+    [row] = read_labels(path)
+
+    assert row.case is not None
+    assert len(row.case.response) == 200_000
+
+
+def test_a_table_of_semicolons_is_read(tmp_path: Path):
+    """What spreadsheets write where the comma is the decimal mark, with a byte order mark and CRLF."""
+    path = tmp_path / "labels.csv"
+    path.write_bytes(b"\xef\xbb\xbfid;kind;human;scores.s\r\na;must-contain;TRUE;0.5\r\n")
+
+    [row] = read_labels(path)
+
+    assert (row.label.id, row.label.met, row.label.scores) == ("a", True, {"s": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (
+            "id,kind,human,human,scores.s\na,k,true,false,1\n",
+            r"labels\.csv:1: the column \"human\" is there twice",
+        ),
+        ("id,kind,human,scores.s\na,k,true\n", r"labels\.csv:2: 3 cells under 4 headings"),
+        ('id,kind,human,scores.s\na,k,true,"1\nb,k,true,1\n', r"labels\.csv:2: .*quoted cell"),
+        ("id,kind,human,scores.s\na,k,tr\0ue,1\n", r"labels\.csv:2: .*U\+0000"),
+    ],
+)
+def test_a_broken_table_is_told_with_its_line(table: str, message: str, tmp_path: Path):
+    """Which of two columns counts, or where a quoted cell ends, is not guessed."""
+    path = tmp_path / "labels.csv"
+    path.write_text(table, encoding="utf-8")
+
+    with pytest.raises(ConfigError, match=message):
+        read_labels(path)
+
+
+def test_a_case_of_number_0_is_a_case(tmp_path: Path):
+    """Its labels belong together like those of any other."""
+    rows = [
+        {"id": at, "case": at // 2, "kind": "k", "human": True, "scores": {"x": 1}, "question": f"q{at}"}
+        for at in range(4)
+    ]
+
+    labels = [row.label for row in read_labels(written(tmp_path / "labels.jsonl", *rows))]
+
+    assert [label.case for label in labels] == ["0", "0", "1", "1"]
+
+
+def test_rows_without_ids_have_the_same_roles_in_any_order(tmp_path: Path):
+    """A row is known by what it says, not by its line; equal rows are still several labels."""
+    rows = [{"kind": "k", "human": at % 3 > 0, "scores": {"x": at % 50 / 50}} for at in range(200)]
+    shuffled = random.Random(1).sample(rows, len(rows))
+
+    one, other = (
+        assign_roles([row.label for row in read_labels(written(tmp_path / name, *of))], seed=0)
+        for name, of in (("one.jsonl", rows), ("other.jsonl", shuffled))
+    )
+
+    assert one == other
+    assert len(one.design) + len(one.certification) == 200
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [

@@ -8,10 +8,10 @@ engine. In CSV a score is a column ``scores.NAME`` or ``judges.NAME``. All fault
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ from tiered_eval.calibration.labels import Label
 from tiered_eval.catalogue import KINDS
 from tiered_eval.errors import ConfigError, SuiteError
 from tiered_eval.records import Case, Expectation, Match
+from tiered_eval.suite.csv_reader import read_rows
+from tiered_eval.suite.problems import Unreadable
 from tiered_eval.suite.single import read_expectation
 
 __all__ = ["LabelRow", "read_labels"]
@@ -58,9 +60,10 @@ def read_labels(path: Path, *, top: str | None = None, may_lack_label: bool = Fa
     rows: list[LabelRow] = []
     faults: list[str] = []
     seen: set[str] = set()
+    unnamed: Counter[str] = Counter()
     for line, row in _csv_rows(text) if path.suffix.lower() == ".csv" else _json_rows(text):
         try:
-            read = _row(row, line, top)
+            read = _row(row, top, unnamed)
             if read.label.met is None and read.label.top is None and not (may_lack_label and read.case):
                 raise ValueError(
                     "`human` is missing (or `label`, or `verdict`): true where the expectation is met, false where it is not"
@@ -90,32 +93,32 @@ def _json_rows(text: str) -> Iterator[tuple[int, Any]]:
             try:
                 yield line, json.loads(content)
             except (ValueError, RecursionError) as error:
-                yield line, error
+                yield line, ValueError(f"not JSON: {error}")
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, Any]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    for row in reader:
-        plain: dict[str, Any] = {}
-        for name, value in row.items():
-            if name is None or value is None or value == "":
-                continue
-            group, dot, inner = name.partition(".")
-            if dot and group in ("scores", "judges"):
-                plain.setdefault(group, {})[inner] = value
-            else:
-                plain[name] = value
-        yield reader.line_num, plain
+    try:
+        for line, row in read_rows(io.BytesIO(text.encode())):
+            plain: dict[str, Any] = {}
+            for name, value in row.items():
+                group, dot, inner = name.partition(".")
+                if dot and group in ("scores", "judges"):
+                    plain.setdefault(group, {})[inner] = value
+                else:
+                    plain[name] = value
+            yield line, plain
+    except Unreadable as fault:
+        yield fault.line or 1, ValueError(f"{fault.message}; {fault.fix}")
 
 
-def _row(row: Any, line: int, top: str | None) -> LabelRow:
-    """One row, checked.
+def _row(row: Any, top: str | None, unnamed: Counter[str]) -> LabelRow:
+    """One row, checked; ``unnamed`` counts those without an id, by what they say.
 
     Raises:
         ValueError: it is wrong; the message says how, and what to write.
     """
-    if isinstance(row, Exception):
-        raise ValueError(f"not JSON: {row}")
+    if isinstance(row, ValueError):
+        raise row
     if not isinstance(row, dict):
         raise ValueError("a row is an object with id, kind and human")
     kind = row.get("kind")
@@ -123,14 +126,18 @@ def _row(row: Any, line: int, top: str | None) -> LabelRow:
         raise ValueError("`kind` is missing: what is claimed, such as must-contain")
     scores = {**_scores(row, "scores"), **_scores(row, "judges")}
     response = row.get("response")
-    identity = str(line if row.get("id") in (None, "") else row["id"])
+    identity = _identity(row, unnamed)
     case = _case(row, identity, kind) if isinstance(response, str) and not row.get("scores") else None
     if not scores and case is None:
         raise ValueError("a row needs `scores` or `judges`, or `response` and `expected` to make scores of")
-    named = row.get("case") or _question(row)
+    named = next((one for one in (row.get("case"), _question(row)) if one not in (None, "")), None)
     label = Label(
         id=identity,
-        case=str(named or (_digest(response) if isinstance(response, str) else identity)),
+        case=str(named)
+        if named is not None
+        else _digest(response)
+        if isinstance(response, str)
+        else identity,
         kind=kind,
         met=_label(row),
         second=_verdict(row, "human_2"),
@@ -139,6 +146,15 @@ def _row(row: Any, line: int, top: str | None) -> LabelRow:
         pair=_digest(json.dumps([response, row.get("expected")])) if isinstance(response, str) else "",
     )
     return LabelRow(label, case)
+
+
+def _identity(row: Mapping[str, Any], unnamed: Counter[str]) -> str:
+    """Its id, else a digest of what it says: the order of rows must not matter, so its line will not do."""
+    if row.get("id") not in (None, ""):
+        return str(row["id"])
+    said = _digest(json.dumps(row, sort_keys=True))
+    unnamed[said] += 1
+    return f"{said}-{unnamed[said]}"
 
 
 def _scores(row: Mapping[str, Any], group: str) -> dict[str, float | None]:
