@@ -590,6 +590,18 @@ def test_no_line_promises_more_than_was_tested(options: dict[str, Any], said: st
     assert said in certified_line(certificate, certificate.grants[0])
 
 
+def test_labels_that_are_right_but_few_are_not_called_wrong(certificate: Certificate):
+    """Where hardly an early verdict was wrong and the first step failed all the same, more labels help, and not another look at them."""
+    [grant] = certificate.grants
+    step = replace(grant.steps[0], n=30, errors=0, p=0.2)
+    few = replace(certificate, grants=(replace(grant, tau=None, steps=(step,)),))
+
+    lines = [*certificate_lines(few)]
+
+    assert any("0 of 30 early verdicts were wrong, and so few labels do not show" in line for line in lines)
+    assert any(line.startswith("  next: label more, of other cases") for line in lines)
+
+
 def test_clusters_are_said_to_be_averaged_per_case():
     """With several labels a case the promise is about the average of cases, and says so."""
     certificate = made(world(1500, 6, per_case=3))

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from tiered_eval.calibration.calibrate import Forecast
 from tiered_eval.calibration.certificate import ANY_KIND, Certificate, Grant
-from tiered_eval.calibration.promise import NOT_PROMISED, at_least, at_most
+from tiered_eval.calibration.certify import TestedStep
+from tiered_eval.calibration.promise import NOT_PROMISED, Promise, at_least, at_most
 from tiered_eval.text.plurals import plural
 
 __all__ = ["certificate_lines", "certified_line", "forecast_lines"]
@@ -57,15 +58,24 @@ def certificate_lines(certificate: Certificate) -> Iterator[str]:
             yield "  no threshold had a chance with so few labels, or with scores that say so little"
             yield "  next: label more, as far as the forecast says that it helps, or promise less with a larger alpha"
         else:
-            step = grant.steps[0]
-            yield f"  the first threshold failed: {step.errors} of {step.n} early verdicts were wrong"
-            yield "  next: look whether the labels are right; if they are, promise less with a larger alpha, or let the judge decide"
+            yield from _first_failure(grant.steps[0], promise)
     design = (
         "a shipped design" if certificate.design_source not in ("human", "top_judge") else "labels of its own"
     )
     is_by_judge = certificate.design_source == "human" and certificate.promise.label_source == "top_judge"
     source = "top judge" if is_by_judge else certificate.design_source
     yield f"design: {design} ({source}, {plural(certificate.n_design, 'label')})"
+
+
+def _first_failure(step: TestedStep, promise: Promise) -> Iterator[str]:
+    """Why not even the strictest threshold passed: errors, or labels that are too few to show that there are hardly any."""
+    failed = f"  the first threshold failed: {step.errors} of {step.n} early verdicts were wrong"
+    if promise.alpha is not None and step.errors <= promise.alpha * step.n:
+        yield f"{failed}, and so few labels do not show that it is never more than promised"
+        yield "  next: label more, of other cases, or promise less with a larger alpha"
+    else:
+        yield failed
+        yield "  next: look whether the labels are right; if they are, promise less with a larger alpha, or let the judge decide"
 
 
 def forecast_lines(found: Sequence[Forecast]) -> Iterator[str]:
