@@ -50,6 +50,7 @@ _ENDS: dict[str, frozenset[str]] = {
 _BARS = frozenset("button table td th caption template object marquee html svg math".split())
 _BARS_TO_ITEMS = _BARS | _BLOCKS - {"address", "div", "p"} | {"select"}
 """Elements that keep what is around them open: a paragraph in a button does not end the one outside of it."""
+_BARS_TO = {"li": _BARS_TO_ITEMS | {"dt", "dd"}, **dict.fromkeys(("dt", "dd"), _BARS_TO_ITEMS | {"li"})}
 _ITEMS = frozenset("p li dt dd".split())
 _LOOKED_BACK = 100
 """Open elements, innermost first, among which one is looked for that should have ended."""
@@ -130,7 +131,7 @@ class _Tags(HTMLParser):
             return
         while self.open and self.open[-1] in ended:
             self._close()
-        bars = _BARS_TO_ITEMS if tag in ("li", "dt", "dd") else _BARS
+        bars = _BARS_TO.get(tag, _BARS)
         for name in reversed(self.open[-_LOOKED_BACK:]):
             if name in bars:
                 return
@@ -146,7 +147,7 @@ class _Tags(HTMLParser):
             self._close()
 
     def handle_endtag(self, tag: str) -> None:
-        is_phrase = tag in _PHRASES
+        is_phrase = tag in _PHRASES or "-" in tag
         while self.open and self.open[-1] != tag and self.open[-1] in _MAY_STAY_OPEN:
             if is_phrase and self.open[-1] not in ("rt", "rp"):
                 break
