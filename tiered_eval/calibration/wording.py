@@ -58,7 +58,7 @@ def certificate_lines(certificate: Certificate) -> Iterator[str]:
             yield "  no threshold had a chance with so few labels, or with scores that say so little"
             yield "  next: label more, as far as the forecast says that it helps, or promise less with a larger alpha"
         else:
-            yield from _first_failure(grant.steps[0], promise)
+            yield from _first_failure(grant.steps[0], certificate.promise)
     design = (
         "a shipped design" if certificate.design_source not in ("human", "top_judge") else "labels of its own"
     )
