@@ -11,11 +11,7 @@ Instants are those of the monotonic clock, which all processes of a machine shar
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import logging
-import os
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -23,20 +19,15 @@ from pathlib import Path
 from typing import Protocol
 
 from tiered_eval.pacing.bucket import Bucket
+from tiered_eval.pacing.shared_file import SharedFile
 
 __all__ = ["LONGEST_PAUSE_S", "Allowance", "Holder", "OwnAllowance", "Sent", "SharedAllowance"]
-
-log = logging.getLogger(__name__)
 
 LONGEST_PAUSE_S = 600.0
 """A longer wait is the caller's to refuse; nobody else is held up for it."""
 _VERSION = 1
 _FORGOTTEN_AFTER_S = 3600.0
 """What was learnt longer ago may not hold any more."""
-_LOCK_WAIT_S = 0.02
-"""The lock is held for some 50 µs; who holds it for longer has been stopped, and is not waited for."""
-_MOST_FAILURES = 3
-"""After so many in a row, a process goes its own way."""
 _LIMIT_BYTES = 4096
 
 
@@ -129,79 +120,26 @@ class SharedAllowance:
     """The picture in a file, shared by all processes that name the same one. Never raises, and never waits for long."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: int | None = None
-        self._failures = 0
-        self._last = b""
-        """What the file said last, or was given last: most often it still says so."""
+        self._file = SharedFile(path, subject="the provider's limits", limit_bytes=_LIMIT_BYTES)
         self._allowance = Allowance()
 
     @contextmanager
     def held(self, now: float) -> Iterator[Allowance]:
         """See :class:`Holder`."""
-        file = self._locked() if self._failures < _MOST_FAILURES else None
-        if file is None:
+        with self._file.locked() as is_shared:
+            if is_shared:
+                self._read(now)
             yield self._allowance
-            return
-        try:
-            self._read(file, now)
-            yield self._allowance
-            self._write(file, now)
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)
+            if is_shared:
+                self._file.write(self._allowance.to_json(now).encode())
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
-            self._failures = _MOST_FAILURES
+        self._file.close()
 
-    def _locked(self) -> int | None:
-        """The file, with its lock; None where it cannot be had."""
+    def _read(self, now: float) -> None:
         try:
-            if self._file is None:
-                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            give_up_at = time.monotonic() + _LOCK_WAIT_S
-            while True:
-                try:
-                    fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    if time.monotonic() > give_up_at:
-                        raise
-                    os.sched_yield()
-                else:
-                    self._failures = 0
-                    return self._file
-        except OSError as error:
-            self._fail(error)
-            return None
-
-    def _read(self, file: int, now: float) -> None:
-        try:
-            text = os.pread(file, _LIMIT_BYTES, 0)
-            if text and text != self._last:
+            if text := self._file.news():
                 self._allowance.take_over(text, now)
-        except (OSError, ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
-            # Written anew from our own picture.
-            log.warning("%s: what was learnt of the provider's limits is damaged (%s)", self._path, error)
-
-    def _write(self, file: int, now: float) -> None:
-        text = self._allowance.to_json(now).encode()
-        try:
-            os.pwrite(file, text, 0)
-            os.ftruncate(file, len(text))
-        except OSError as error:
-            # The file says what was before: nobody may draw from that again and again.
-            self._fail(error, count=_MOST_FAILURES)
-        self._last = text
-
-    def _fail(self, error: OSError, *, count: int = 1) -> None:
-        self._failures = min(_MOST_FAILURES, self._failures + count)
-        if self._failures == _MOST_FAILURES:
-            log.warning(
-                "%s: the provider's limits cannot be shared with other processes (%s); this one goes by its own",
-                self._path,
-                error,
-            )
+        except (ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
+            self._file.report_damage(error)
