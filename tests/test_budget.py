@@ -161,6 +161,23 @@ async def test_released_money_is_free_again():
     assert (await budget.reserve(100)).bound == 100
 
 
+async def test_stranded_money_is_reserved_and_not_waited_for():
+    """What will not end while the budget is in use counts against the cap, and who waits for room is refused."""
+    budget = Budget(100)
+    reservation = await budget.reserve(60)
+    waiting = asyncio.create_task(budget.reserve(50))
+    await turn()
+
+    reservation.strand()
+
+    with pytest.raises(BudgetExceeded):
+        await waiting
+    assert budget.statistics().reserved == 60
+    assert (await budget.reserve(40)).bound == 40
+    with pytest.raises(RuntimeError, match="ends once"):
+        reservation.settle(1)
+
+
 async def test_a_reservation_ends_once():
     """Ending a reservation twice is a fault of ours, and is said."""
     reservation = await Budget(100).reserve(10)

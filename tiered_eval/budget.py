@@ -38,7 +38,7 @@ class BudgetStatistics:
 
 
 class Reservation:
-    """Money set aside for one attempt. Ends exactly once: settled, lost or released."""
+    """Money set aside for one attempt. Ends exactly once: settled, lost, released or stranded."""
 
     __slots__ = ("_budget", "_state", "bound")
 
@@ -63,10 +63,18 @@ class Reservation:
         """The call was not billed."""
         self._end()
 
-    def _end(self, *, spent: int = 0, unknown: int = 0) -> None:
+    def strand(self) -> None:
+        """It will not end while this budget is in use: it stays reserved, and nobody waits for it."""
+        self._close()
+        self._budget._strand()
+
+    def _close(self) -> None:
         if not self.is_open:
             raise RuntimeError("a reservation ends once")
         self._state = "ended"
+
+    def _end(self, *, spent: int = 0, unknown: int = 0) -> None:
+        self._close()
         self._budget._book(self.bound, spent=spent, unknown=unknown)
 
 
@@ -158,6 +166,10 @@ class Budget:
         self._spent += spent
         self._unknown += unknown
         self._overrun += max(0, spent - bound)
+        self._serve_waiting()
+
+    def _strand(self) -> None:
+        self._outstanding -= 1
         self._serve_waiting()
 
     def _serve_waiting(self) -> None:

@@ -68,12 +68,18 @@ class Attempts:
         self._stopped_providers: dict[str, ProviderError] = {}
         self._refusal: TieredEvalError | None = None
         self._overrun_models: set[str] = set()
+        self._stranded = 0
         self.when_in_batch: Callable[[], Awaitable[None]] | None = None
-        """Awaited when a call travels in a batch of another process: one that has died is to be taken over."""
+        """Awaited when a call, or the money for it, may travel in a batch of another process: one that has died is to be
+        taken over."""
 
     def refuse_new_calls(self, why: TieredEvalError) -> None:
         """Let no further attempt leave; those in flight go on."""
         self._refusal = self._refusal or why
+
+    def strand(self, amount: int) -> None:
+        """So many pico-dollars stay reserved in the ledger for longer than this run: it does not wait for them."""
+        self._stranded += amount
 
     async def make(
         self, job: Job[Reply], attempt: int, *, ledger: Ledger, gate: CallGate, distrusted: bytes | None
@@ -96,9 +102,9 @@ class Attempts:
                 answer = await self._reserved(job, claim, ledger, gate)
             if isinstance(answer, Bought | Kept):
                 return answer
-            if isinstance(answer, NoRoom) and not _may_get_room(claim, answer):
+            if isinstance(answer, NoRoom) and not self._may_get_room(claim, answer):
                 raise exceeded(claim, answer)
-            if isinstance(answer, Busy) and answer.is_in_batch and self.when_in_batch is not None:
+            if self.when_in_batch is not None and (isinstance(answer, NoRoom) or answer.is_in_batch):
                 await self.when_in_batch()
             # Another process makes this call, or holds the money that is left: look again in a while.
             await self._sleep(self._rng.uniform(0.5, 1.0) * min(POLL_CAP_S, POLL_BASE_S * 2.0**polls))
@@ -224,6 +230,14 @@ class Attempts:
         if self.budget.cap is not None or self._caps:
             self.refuse_new_calls(CallsStopped(f"no more calls are made, to keep the cap: {warning}"))
 
+    def _may_get_room(self, claim: Claim, room: NoRoom) -> bool:
+        """Could the call fit once everything that may be given back during this run was?"""
+        cap = room.cap if room.cap is not None else claim.cap
+        # Some of it may be under another cap. Then this refuses too early, and never waits for ever.
+        stranded = min(self._stranded, room.reserved)
+        fits = cap is None or room.settled + room.unknown + stranded + claim.bound <= cap
+        return room.reserved > stranded and fits
+
     def check_may_call(self, job: Job[Reply]) -> None:
         """Raises what forbids any further attempt: a refusal, the deadline, a provider that was stopped."""
         if self._refusal is not None:
@@ -241,12 +255,6 @@ class Attempts:
                 billed="no",
                 stops_run=True,
             )
-
-
-def _may_get_room(claim: Claim, room: NoRoom) -> bool:
-    """Could the call fit once everything that is reserved was given back?"""
-    cap = room.cap if room.cap is not None else claim.cap
-    return room.reserved > 0 and (cap is None or room.settled + room.unknown + claim.bound <= cap)
 
 
 def exceeded(claim: Claim, room: NoRoom) -> BudgetExceeded:

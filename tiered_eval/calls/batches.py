@@ -348,9 +348,13 @@ class BatchedCalls:
         self._trip_of |= {key: trip for seat in trip.seats.values() for key in seat.booking.job.keys}
 
         def end(done: asyncio.Task[None]) -> None:
-            # A fault of ours; cancelled, whoever waits is cancelled as well.
-            if not done.cancelled() and (error := done.exception()) is not None:
+            if done.cancelled():
+                return  # and so is whoever waits
+            if (error := done.exception()) is not None:  # a fault of ours
                 trip.fail(error)
+            for booking in (seat.booking for seat in trip.seats.values() if seat.booking.is_open):
+                booking.strand()
+                self._attempts.strand(booking.claim.bound)
 
         task.add_done_callback(end)
 

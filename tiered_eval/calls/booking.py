@@ -62,6 +62,10 @@ class Booking(Generic[Reply]):
         self._reservation.lose()
         self._tally.lose(self.job.heading, self.claim.bound)
 
+    def strand(self) -> None:
+        """Nothing more becomes of it in this run: it stays claimed, for a later one to end."""
+        self._reservation.strand()
+
     def charge(self, usage: Usage, *, why: str) -> Awaitable[None]:
         """It was billed, and there is nothing to keep. Done when it is on disk."""
         cost = self.job.cost(usage)

@@ -96,6 +96,7 @@ class LeftBehind:
                 self._warn(entry, f"cannot be fetched: {error}")
                 unreachable = ConfigError(f"this call travels in a batch that cannot be fetched: {error}")
                 self.unreachable |= {key: unreachable for line in entry.lines for key in line.claim.keys}
+                self._attempts.strand(sum(line.claim.bound for line in entry.lines))
                 continue
             if trip is None:
                 self._warn(entry, "is not waited for: its calls count as unknown, and are made again")

@@ -106,7 +106,7 @@ class Trip:
     landed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when nothing more comes of it in this process."""
     warnings: list[str] = field(default_factory=list)
-    stranded: ProviderError | None = None
+    stranded: TieredEvalError | None = None
     """Why it can be looked after no more in this process, though the vendor has it."""
     never_ran: Counter[BatchOutcome] = field(default_factory=Counter)
     """Calls that somebody waited for, and that are left over."""
@@ -117,6 +117,7 @@ class Trip:
         try:
             await self._travel()
         except TieredEvalError as error:
+            self.stranded = error
             self.fail(error)
         finally:
             self.tally.close_call()

@@ -1,0 +1,75 @@
+"""Money that cannot come back during a run is not waited for: who does not fit beside it is refused at once."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateways import AT, SMALL
+from test_batches import BOOK, Vendor, answers, ask_all, check_books, leave_behind
+
+from tiered_eval.errors import ConfigError, ProviderRefused, TieredEvalError
+from tiered_eval.records import BatchHandle, BatchState
+from tiered_eval.testing.scripted import ScriptedEmbedder, make_request
+
+BOUND = BOOK.worst_case_pico(make_request("question 10"), SMALL, AT, in_batch=True)
+TIGHT = Decimal(5 * BOUND + BOUND // 2).scaleb(-12)
+"""Room for a batch of five, and for no other call beside it."""
+REFUSED = ProviderRefused("the key is refused", model=SMALL, status=401, billed="no", stops_run=True)
+
+
+def promptly() -> asyncio.Timeout:
+    """Ends a test that waits for ever."""
+    return asyncio.timeout(10)
+
+
+@pytest.mark.parametrize("error", [REFUSED, ConfigError("the package is gone")], ids=["refused", "fault"])
+async def test_a_batch_that_cannot_be_looked_after_holds_nobody_up(tmp_path: Path, error: TieredEvalError):
+    """Its money stays reserved until a later run fetches it; other calls are refused, and its own end with its error."""
+    vendor = Vendor()
+    look = vendor.batches.poll
+
+    async def fail(handle: BatchHandle, **more: Any) -> BatchState:
+        raise error
+
+    vendor.batches.poll = fail  # type: ignore[method-assign]  # the vendor's whim
+    async with promptly(), vendor.gateway(tmp_path, cap_usd=TIGHT) as gateway:
+        stranded = await ask_all(gateway)
+        others = await ask_all(gateway, [77, 78])
+        again = await ask_all(gateway, [0])
+    vendor.batches.poll = look  # type: ignore[method-assign]
+    async with vendor.gateway(tmp_path, run="later") as gateway:
+        got = await ask_all(gateway)
+
+    assert answers([*stranded, *again]) == [type(error).__name__] * 6
+    assert answers(others) == ["BudgetExceeded"] * 2
+    assert answers(got) == ["met"] * 5
+    check_books(tmp_path, vendor)
+
+
+async def test_a_batch_at_another_address_holds_nobody_up(tmp_path: Path):
+    """A resumed run that cannot reach the batch of the killed one has less room, and says so instead of waiting."""
+    vendor = Vendor()
+    await leave_behind(tmp_path, vendor, ask_all, scope="shared", cap_usd=TIGHT)
+    vendor.batches.origin = "scripted://elsewhere"
+    more = {"run": "elsewhere", "scope": "shared", "cap_usd": TIGHT}
+    async with promptly(), vendor.gateway(tmp_path, **more) as gateway:
+        got = await ask_all(gateway, [77, 78])
+
+    assert answers(got) == ["BudgetExceeded"] * 2
+
+
+async def test_vectors_do_not_wait_for_a_batch_that_nobody_fetches(tmp_path: Path):
+    """A resumed run whose first paid call is for vectors fetches the killed one's batch, and has room again."""
+    vendor = Vendor()
+    await leave_behind(tmp_path, vendor, ask_all, scope="shared", cap_usd=TIGHT)
+    embedder = ScriptedEmbedder()
+    more = {"open_embedder": lambda prefix: embedder, "scope": "shared", "cap_usd": TIGHT}
+    async with promptly(), vendor.gateway(tmp_path, run="next", **more) as gateway:
+        reply = await gateway.embed(["a text " * 300], model=SMALL)
+
+    assert len(reply.vectors) == 1
+    assert vendor.batches.sizes == [5]
