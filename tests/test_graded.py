@@ -76,9 +76,8 @@ def good(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def case_of(name: str, response: str = RESPONSE) -> Any:
-    return read_case(
-        {name: ENTRIES[name.removeprefix("not-")]}, response, context=["It left on Monday. Or so."]
-    )
+    entry = {name: ENTRIES[name.removeprefix("not-")]}
+    return read_case(entry, response, id=name, context=["It left on Monday. Or so."])
 
 
 def requests_of(name: str, response: str = RESPONSE) -> list[ModelRequest]:

@@ -38,7 +38,7 @@ def manual(text: str = "Reads warmly", **fields: object) -> Expectation:
 
 
 def asked(response: str = "Hello!", *, input: str | None = "Say hello", **fields: object) -> Case:
-    return make_case(response, manual(**fields), id="a", input=input)
+    return make_case(response, manual(**fields), id=response, input=input)
 
 
 def store_with(home: Path, *cases: Case) -> PeopleStore:
@@ -510,7 +510,7 @@ class TestLabels:
 
         assert rows[0] == {
             "id": item_id(first, manual()),
-            "case": "a",
+            "case": "Hello!",
             "kind": "requirement",
             "human": True,
             "question": "Say hello",
