@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,11 @@ WEAK = [
     ("a trap with case", make_expectation("must-not-contain", "no delay", scorer="regex"), "capital letter"),
     ("a trap that must be all", make_expectation("must-not-contain", "late", scorer="exact", options={"whole": True}), "outright"),
     ("only both traps together", make_expectation("must-not-contain", "late", "lost", match="any"), "outright"),
+    ("parts that the question has", make_expectation("check", ("PK-3310", "leave"), scorer="contains"), "the question said back"),
+    ("parts in longer words", make_expectation("check", ("confirmed", "Order"), scorer="contains", options={"bounded": False}), "longer word"),
+    ("a number of any unit", make_expectation("check", "12", scorer="numeric"), "another unit"),
+    ("a likeness that numbers do not change", make_expectation("check", RESPONSE, scorer="levenshtein", options={"pass_at": 0.8}), "denial"),
+    ("a trap that minds its case", replace(make_expectation("check", "no delay", scorer="contains", options={"case_sensitive": True}), negated=True), "capital letter"),
 ]  # fmt: skip
 
 
@@ -103,6 +109,15 @@ SOUND = [
         make_expectation("must-not-contain", r"(?i)\b30 days\b", scorer="regex"),
     ),
     ("either of two", make_expectation("must-contain", "Ansgar Holm", "Holm, Ansgar", match="any")),
+    ("parts", make_expectation("check", ("12 days", "Ansgar Holm"), scorer="contains")),
+    ("a number with a unit", make_expectation("check", "12", scorer="numeric", options={"unit": "days"})),
+    ("a beginning", make_expectation("check", "Order PK-3310", scorer="starts-with")),
+    (
+        "a strict likeness",
+        make_expectation("check", RESPONSE, scorer="levenshtein", options={"pass_at": 0.995}),
+    ),
+    ("a trap by name", replace(make_expectation("check", "no delay", scorer="contains"), negated=True)),
+    ("a form", make_expectation("check", None, scorer="word-count", options={"min": 3})),
 ]
 
 
@@ -110,6 +125,30 @@ SOUND = [
 def test_a_sound_expectation_is_left_alone(expectation: Expectation):
     """What fails or climbs on every wrong response is not mentioned."""
     assert told(RESPONSE, expectation, input="When does it leave, and who says so?") == ""
+
+
+def test_only_the_clause_that_was_found_is_denied():
+    """ "It is not true that A; B" leaves B as it was, and whoever asks for B is not blamed."""
+    response = "Dr. Amund sees you on Tuesday at the clinic; bring the blue card."
+
+    assert told(response, make_expectation("must-contain", "bring the blue card")) == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        (r"\S+@\S+", "a longer address"),
+        (r"service@brio\.example", "a longer address"),
+        (r"\bservice@brio\.example\b", ""),
+    ],
+)
+def test_addresses_are_tried_as_parts_of_longer_ones(pattern: str, said: str):
+    """A pattern that takes any address is named, as one that takes any number is."""
+    found = told(
+        "Write to service@brio.example today.", make_expectation("must-contain", pattern, scorer="regex")
+    )
+
+    assert said in found if said else found == ""
 
 
 FIELDS = {"tool": "book_room", "seats": 8, "held": False}

@@ -64,6 +64,7 @@ _LONGEST_NUMBER = 30
 """Digits of a number that is counted further; nobody writes longer ones, and Python refuses to read the longest."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _TOKEN = re.compile(r"[^\W_][\w./-]*[^\W_]|[^\W_]")
+_ADDRESS = re.compile(r"[\w.+-]+@[\w.-]*\w|https?://\S*[\w/]")
 _WORD_BEFORE = re.compile(r"[^\W_][\w./-]*\Z")
 _AFTER_NUMBER = re.compile(r"(\s?|-)([^\W\d_]+|[%°€£¥])")
 _BEFORE_NUMBER = re.compile(r"([$€£¥])\s?\Z")
@@ -136,7 +137,7 @@ def extended_words(
     is_pattern: bool = False,
     every_word: bool = False,
 ) -> Iterator[Mutant]:
-    """The identifiers and names in a place as parts of longer ones: ``PO-4471-B``, ``xPO-4471``, ``Lundberg``.
+    """Identifiers, names and addresses in a place as parts of longer ones: ``PO-4471-B``, ``Lundberg``, ``xinfo@example.org``.
 
     Args:
         is_pattern: do without the hyphen, at which the ``\\b`` of a careful author ends a word.
@@ -153,6 +154,10 @@ def extended_words(
             yield _edited("a longer word", text, [(token.start(), token.end(), f"un{word}like")])
         elif word[0].isupper() and word[1:].islower() and not _opens_sentence(text, token.start()):
             yield _edited("a longer name", text, [(token.start(), token.end(), word + "berg")])
+    for address in _ADDRESS.finditer(text):
+        if address.start() < end and address.end() > start and (of is None or address[0] in of):
+            for new in (address[0] + "x", *(["x" + address[0]] if "@" in address[0] else [])):
+                yield _edited("a longer address", text, [(*address.span(), new)])
 
 
 def _is_in_word(text: str, start: int) -> bool:
@@ -191,9 +196,10 @@ def negated(text: str, start: int, end: int, *, everywhere: bool) -> Iterator[Mu
     Args:
         everywhere: deny every clause of the place, for a check that points at a whole sentence.
     """
-    found = list(_auxiliaries(text, start, end))
+    clause = _clause_start(text, start)
+    found = list(_AUXILIARY.finditer(text, clause, end))
     if not found:
-        if text.count(" ", start, end) >= 3:
+        if not clause and text.count(" ", start, end) >= 3:  # "it is not true that" denies what comes first
             rest = text[0].lower() + text[1:]
             yield _edited("its denial", text, [(0, len(text), f"It is not true that {rest}")])
         return
@@ -202,16 +208,16 @@ def negated(text: str, start: int, end: int, *, everywhere: bool) -> Iterator[Mu
     yield _edited("its denial", text, edits, (start, end))
 
 
-def _auxiliaries(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Auxiliary verbs in a place, or in front of it in the same clause."""
+def _clause_start(text: str, start: int) -> int:
+    """Where the clause begins that a place is in."""
     clause = 0
     for stop in _CLAUSE_END.finditer(text, 0, start):
         clause = stop.end()
-    return _AUXILIARY.finditer(text, clause, end)
+    return clause
 
 
 def _nearest(found: Sequence[re.Match[str]], start: int) -> re.Match[str]:
-    """The first verb of the place itself, else the last one in front of it."""
+    """The first auxiliary of the place itself, else the last one in front of it in the same clause."""
     inside = [match for match in found if match.start() >= start]
     return inside[0] if inside else found[-1]
 

@@ -18,7 +18,7 @@ from tiered_eval.mutate import mutants
 from tiered_eval.mutate.fields import field_mutants
 from tiered_eval.mutate.mutants import Mutant
 from tiered_eval.mutate.statements import as_text, outright, traps_said
-from tiered_eval.records import Case, Expectation, Verdict
+from tiered_eval.records import Case, Expectation, Value, Verdict
 from tiered_eval.runner.checks import Checker
 from tiered_eval.text.sentences import split_sentences
 from tiered_eval.text.subject import Subject
@@ -31,6 +31,12 @@ _SHOWN = 80
 _STATEMENT_WORDS = 4
 _WHOLE_SENTENCE = frozenset({"coverage", "semantic", "answer"})
 """Scorers that point at a sentence or a window, not at the words that count."""
+_LIKENESS = frozenset({"levenshtein", "fuzzy-string", "rouge", "bleu", "lexical-cosine"})
+"""Scorers that compare whole texts and point at no place."""
+_FORMS = frozenset({"exact-match", "starts-with", "ends-with", "numeric", "date", "url"})
+"""Scorers by name of what a response says, whatever else it says of it: a denial is no matter of theirs."""
+_CHECKS = _LIKENESS | _FORMS | {"contains"}
+"""Scorers by name that look at words. The others measure, run, or read structures."""
 _TOLERATED = frozenset({"the number plus 1", "the number minus 1", "one digit changed"})
 
 
@@ -74,7 +80,7 @@ class Trial:
             yield from self._traps(expectation)
         else:
             yield from self._empty_words(expectation)
-            for value in dict.fromkeys(map(_hashable, expectation.values)):
+            for value in dict.fromkeys(map(_hashable, _parts(expectation))):
                 yield from self._spoilt(replace(expectation, values=(value,)))
 
     def can_try(self, expectation: Expectation) -> bool:
@@ -83,6 +89,12 @@ class Trial:
             return False
         if expectation.kind == "behaviour":
             return not expectation.negated
+        if expectation.kind == "check":
+            is_trap = expectation.is_negative
+            return (
+                expectation.scorer in ({"contains"} if is_trap else _CHECKS)
+                and "field" not in expectation.options
+            )
         return expectation.kind in ("must-contain", "must-not-contain", "must-cite", "equivalent")
 
     def _subject(self, text: str) -> Subject:
@@ -140,7 +152,8 @@ class Trial:
     def _base(self, expectation: Expectation) -> _Base | None:
         """A short right response: the sentence that states it, else the whole, else one made for it."""
         verdict = self._verdict(expectation, Subject(self.case))
-        if verdict is not None and verdict.state == "pass" and (where := _place(verdict)) is not None:
+        where = None if verdict is None or verdict.state != "pass" else _place(verdict)
+        if verdict is not None and where is not None:
             for sentence in split_sentences(self.case.response):
                 if sentence.start <= where[0] and where[1] <= sentence.end:
                     alone = self._found(expectation, self.case.response[sentence.start : sentence.end])
@@ -154,12 +167,13 @@ class Trial:
 
     def _found(self, expectation: Expectation, text: str) -> _Base | None:
         verdict = self._verdict(expectation, self._subject(text))
-        if verdict is None or verdict.state != "pass" or (where := _place(verdict)) is None:
+        if verdict is None or verdict.state != "pass":
             return None
-        return _Base(text, *where, verdict.scorer or "")
+        where = (0, len(text)) if verdict.scorer in _LIKENESS else _place(verdict)
+        return None if where is None else _Base(text, *where, verdict.scorer or "")
 
     def _traps(self, expectation: Expectation) -> Iterator[Passed]:
-        for value in expectation.values:
+        for value in _parts(expectation):
             said = as_text(value, expectation)
             if said is None:
                 continue
@@ -211,20 +225,29 @@ def _fair_mutants(expectation: Expectation, base: _Base) -> Iterator[Mutant]:
             every_word=expectation.options.get("bounded") is False,
         )
     if _can_be_denied(expectation, text[start:end]):
-        yield from mutants.negated(text, start, end, everywhere=in_sentence)
+        yield from mutants.negated(text, start, end, everywhere=in_sentence or scorer in _LIKENESS)
     if is_statement and (swapped := mutants.swapped_halves(str(expectation.value))) is not None:
         yield swapped
 
 
 def _can_be_denied(expectation: Expectation, found: str) -> bool:
     """A pattern for a code, an amount or a name is about its form; all else is about what is said."""
-    if expectation.kind == "must-cite" or (
-        expectation.scorer == "exact" and expectation.options.get("whole")
-    ):
+    if expectation.kind == "must-cite" or expectation.scorer in _FORMS:
+        return False
+    if expectation.scorer == "exact" and expectation.options.get("whole"):
         return False
     if expectation.scorer != "regex":
         return True
     return not any(letter.isdigit() for letter in found) and any(word[0].islower() for word in found.split())
+
+
+def _parts(expectation: Expectation) -> Iterator[Value]:
+    """The values one by one, those of a list that is one value as well (``contains: [net 45, PO-4471]``)."""
+    for value in expectation.values:
+        if expectation.scorer == "contains" and isinstance(value, tuple):
+            yield from value
+        else:
+            yield value
 
 
 def _is_statement(value: object) -> bool:
