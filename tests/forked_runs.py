@@ -27,6 +27,7 @@ __all__ = ["Nursery", "nursery", "zygote"]
 
 ZYGOTE = r'''
 import asyncio, itertools, json, logging, os, re, select, signal, sys
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -116,7 +117,8 @@ async def main(options):
         embedder="none", home=Path(options["home"]), gate="partial>=0",
         **{name: setting(name, value) for name, value in options["config"].items()},
     )
-    services = await open_services(config, run=options["run"], suite=options["suite"], deadline=None, sleep=short)
+    clock = {"now": lambda: datetime.fromisoformat(options["at"])} if options["at"] else {}
+    services = await open_services(config, run=options["run"], suite=options["suite"], deadline=None, sleep=short, **clock)
     try:
         report = await evaluate(cases, config, services=services)
     finally:
@@ -245,6 +247,7 @@ class Nursery:
             "suite": "desk",
             "cases": [0, 1],
             "claims": 4,
+            "at": "",
             "config": {},
             "command": [],
             **more,

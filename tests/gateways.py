@@ -49,7 +49,7 @@ def read(reply: ModelReply) -> str:
 
 @asynccontextmanager
 async def opened(home: Path, provider: Any, **more: Any) -> AsyncIterator[Gateway]:
-    """A gateway whose waits take no time, over one provider for every prefix (or a table of them)."""
+    """A gateway whose waits take no time, and whose day does not end, over one provider for every prefix (or a table of them)."""
     clock = more.pop("hand_clock", None) or HandClock(moves_itself=True)
     table = provider if isinstance(provider, dict) else None
     prices = more.pop("prices", None) or PriceBook(PRICES)
@@ -58,6 +58,7 @@ async def opened(home: Path, provider: Any, **more: Any) -> AsyncIterator[Gatewa
         "open_provider": table.__getitem__ if table else lambda prefix: provider,
         "clock": clock,
         "sleep": clock.sleep,
+        "now": lambda: AT,
         "rng": random.Random(7),
         **more,
     }

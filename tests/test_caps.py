@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from gateways import BOOK, BOUND, SMALL, ask, books, opened
+from gateways import AT, BOOK, BOUND, SMALL, ask, books, opened
 from test_suite import CASE, load
 
 from tiered_eval.config import RunConfig
@@ -74,7 +75,7 @@ async def test_what_waiting_cannot_help_is_refused_at_once(tmp_path: Path):
     cap = Cap(amount=2 * BOUND - 1, period="day")
     async with opened(tmp_path, ScriptedProvider(), caps=(cap,), run="first") as gateway:
         await ask(gateway, "one")
-    with Ledger.open(tmp_path) as other:
+    with Ledger.open(tmp_path, now=AT.isoformat) as other:
         held = Claim(key="held", scope="other", run="other", model=SMALL, kind="", bound=10, cap=None)
         await other.claim(held)
         spent = Claim(key="spent", scope="other", run="other", model=SMALL, kind="", bound=BOUND, cap=None)
@@ -85,6 +86,21 @@ async def test_what_waiting_cannot_help_is_refused_at_once(tmp_path: Path):
             async with asyncio.timeout(5):
                 with pytest.raises(BudgetExceeded, match="on day"):
                     await ask(gateway, "two")
+
+
+async def test_a_day_is_that_of_the_worlds_clock(tmp_path: Path):
+    """Whoever brings a clock of their own, with any time zone, decides which day (UTC) is spent."""
+    cap = Cap(amount=BOUND, period="day")
+    at = datetime(2026, 11, 30, 23, 30, tzinfo=UTC)
+    east = timezone(timedelta(hours=2))
+
+    async with opened(tmp_path, ScriptedProvider(), caps=(cap,), now=lambda: at) as gateway:
+        await ask(gateway, "one")
+        at = at.astimezone(east)  # it is December there
+        with pytest.raises(BudgetExceeded, match="on day 2026-11-30"):
+            await ask(gateway, "two")
+        at += timedelta(hours=1)
+        await ask(gateway, "two")
 
 
 class TestChoosing:

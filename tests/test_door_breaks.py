@@ -113,7 +113,11 @@ async def test_processes_with_different_caps_on_one_home(zygote: Any, tmp_path: 
     """One may have little spent on a day, the other more: the first stops at its cap, both together at the larger one."""
     settings = LoopbackSettings(latency_s=0.05, uses_max_tokens=True)
     async with serve_loopback(settings) as server, nursery(zygote, tmp_path) as runs:
-        options = {"environment": told_of(server), "home": tmp_path / "home"}
+        options = {
+            "environment": told_of(server),
+            "home": tmp_path / "home",
+            "at": "2026-11-30T12:00:00+00:00",  # a midnight on the way would open the next day's cap
+        }
         first = await runs.run(cases=[1000], config=WAYS["alone"].config, **options)
         assert first is not None
         before = server.charged_pico
@@ -153,13 +157,12 @@ async def test_a_clock_that_jumps_breaks_no_cap(tmp_path: Path, seed: int):
     start = datetime(2026, 11, 28, 12, tzinfo=UTC)
     cap = 5 * BOUND
 
-    def now() -> str:
-        return (start + timedelta(days=rng.randrange(5))).isoformat(timespec="milliseconds")
+    def now() -> datetime:
+        return start + timedelta(days=rng.randrange(5))
 
     provider = ScriptedProvider()
-    async with opened(tmp_path, provider, caps=(Cap(amount=cap, period="day"),), run="run") as gateway:
-        ledger = await gateway.ledger()
-        ledger._now = ledger._claims._now = now
+    caps = (Cap(amount=cap, period="day"),)
+    async with opened(tmp_path, provider, caps=caps, run="run", now=now) as gateway:
 
         async def ask(number: int) -> str:
             try:

@@ -231,6 +231,7 @@ async def test_the_books_enclose_the_vendors_bill(tmp_path: Path, prefix: str, m
 CHILD = '''
 """A run of its own process. The vendor's bill is a file, one line for each call, written before the answer."""
 import asyncio, json, logging, os, signal, sys
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -274,6 +275,7 @@ def watch(statement):
 
 async def main():
     cap = options.get("cap_usd")
+    clock = {"now": lambda: datetime.fromisoformat(options["at"])} if "at" in options else {}
     async with Gateway(
         home=Path(options["home"]),
         prices=PriceBook({"scripted:small": {"input": 0, "output": 1}}),
@@ -285,11 +287,9 @@ async def main():
             caps=tuple(Cap(amount=amount, period=period) for period, amount in options.get("caps", [])),
             concurrency=8,
         ),
-        world=World(open_provider=lambda prefix: Vendor()),
+        world=World(open_provider=lambda prefix: Vendor(), **clock),
     ) as gateway:
         ledger = await gateway.ledger()
-        if "at" in options:
-            ledger._now = ledger._claims._now = lambda: options["at"]
         ledger._writer.wait_for(lambda connection: connection.set_trace_callback(watch))
         settle = ledger.settle
 
@@ -495,7 +495,7 @@ def test_processes_with_runs_of_their_own_share_the_cap_of_the_day(shop: Shop, c
     processes = [
         shop.start(
             run=f"run-{number}",
-            at="2026-11-30T12:00:00.000+00:00",  # a midnight on the way would open the next day's cap
+            at="2026-11-30T12:00:00+00:00",  # a midnight on the way would open the next day's cap
             caps=caps,
             questions=list(range(number * 100, number * 100 + 24)),
             **({"die_at": "sent", "die_after": 5} if number == 0 else {}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tiered_eval.budget import Budget
@@ -79,7 +79,7 @@ class Books:
 
     async def _open(self) -> Ledger:
         # Checking a large file takes a while: not on the event loop.
-        ledger = await asyncio.to_thread(Ledger.open, self._home)
+        ledger = await asyncio.to_thread(Ledger.open, self._home, now=self._instant)
         if self._suite is not None:
             noted = await asyncio.to_thread(ledger.begin_run, self._entry(self._suite))
             if not self._is_scope_chosen:
@@ -105,5 +105,9 @@ class Books:
             suite=suite,
             scope=self.scope,
             cap=self._budget.cap,
-            started_at=self._now().isoformat(timespec="milliseconds"),
+            started_at=self._instant(),
         )
+
+    def _instant(self) -> str:
+        """Now, as the ledger writes it: its first letters are the day and the month (UTC) that caps are on."""
+        return self._now().astimezone(UTC).isoformat(timespec="milliseconds")

@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -232,6 +233,7 @@ async def open_services(
     deadline: float | None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> LiveServices:
     """The services that a run's options ask for; its judges have been checked.
 
@@ -263,6 +265,7 @@ async def open_services(
             ),
             clock=clock,
             sleep=sleep,
+            now=now,
         ),
     )
     await gateway.check_models([model for stage in config.stages for model in stage.voices])
