@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.scoring import CHECKER
+from tests.scoring import CHECKER, state
 from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.errors import SuiteError, TieredEvalError
 from tiered_eval.records import Case, Expectation, Outcome, Verdict
@@ -143,12 +143,16 @@ def ended(expectation: Expectation, response: str, meta: dict[str, Any]) -> tupl
     return verdict.state, verdict.score
 
 
+LOOKS_INSIDE = {"json-match", "exact-match-ratio", "numeric-tolerance"}
+"""Those that compare what they find in a structure, which may have nothing under that name."""
+
+
 def assert_turned(
-    plain: tuple[str, float | None], turned: tuple[str, float | None], *, has_field: bool = False
+    plain: tuple[str, float | None], turned: tuple[str, float | None], *, may_lack: bool = False
 ) -> None:
     state, score = plain
-    if has_field and (state, turned[0]) == ("fail", "not-judged"):
-        return  # the response has no such field, see below
+    if may_lack and (state, turned[0]) == ("fail", "not-judged"):
+        return  # there was nothing to compare, see below
     assert turned[0] == TURNED.get(state, state)
     if state in ("pass", "fail"):
         assert turned[1] == (None if score is None else pytest.approx(1 - score))
@@ -162,6 +166,10 @@ def test_every_scorer_is_tried_here():
     assert set(ASKING) == {scorer.name for scorer in CATALOGUE} - set(FREE) - ACCEPTS_ONLY
 
 
+def may_lack(name: str) -> bool:
+    return name in LOOKS_INSIDE or "field" in FREE[name][2]
+
+
 @pytest.mark.parametrize("name", MECHANICAL)
 def test_not_turns_a_free_check_round(name: str):
     """The opposite verdict and the rest of the score, the same doubt and the same error; and there is a verdict to turn."""
@@ -171,7 +179,7 @@ def test_not_turns_a_free_check_round(name: str):
     for response in TEXTS:
         for meta in METAS:
             state = ended(plain, response, meta)
-            assert_turned(state, ended(turned, response, meta), has_field="field" in plain.options)
+            assert_turned(state, ended(turned, response, meta), may_lack=may_lack(name))
             said.add(state[0])
 
     assert len(said & set(TURNED)) > 1
@@ -182,9 +190,7 @@ def test_not_turns_round_whatever_is_said(name: str, response: str, meta: dict[s
     """The same for any text."""
     plain, turned = made(FREE[name]), made(FREE[name], "not-")
 
-    assert_turned(
-        ended(plain, response, meta), ended(turned, response, meta), has_field="field" in plain.options
-    )
+    assert_turned(ended(plain, response, meta), ended(turned, response, meta), may_lack=may_lack(name))
 
 
 WITH_FIELD = [
@@ -223,6 +229,77 @@ def test_not_of_a_field_that_is_missing_is_no_pass(name: str, response: str):
 def test_not_of_an_element_that_a_list_has_not_passes(name: str, response: str, wanted: str):
     """The response says that there is none: no call, so none of the forbidden ones."""
     assert ended(in_field(name, "calls[0].name", "not-"), response, {})[0] == wanted
+
+
+ORDER = '{"order": {"id": "A1", "days": 45}, "note": null, "items": [{"sku": "x", "count": 2}]}'
+CALLED = {"tool_calls": [{"name": "find_order", "arguments": {"id": "A1"}}]}
+UNDER_A_NAME = [
+    ("json-match", {"order": {"di": "A1"}}, "unsure", "no such key"),
+    ("json-match", {"order.di": "A1"}, "unsure", "nor such a path"),
+    ("json-match", {"odrer": {"id": "A1", "days": 45}}, "unsure", "nothing below it either"),
+    ("json-match", {"order": {"id": "A1", "dyas": 45}}, "unsure", "what is there agrees"),
+    (
+        "json-match",
+        {"order": {"id": "A2", "dyas": 45}},
+        "pass",
+        "what is there differs, and all had to agree",
+    ),
+    ("json-match", {"order": {"id": "A2"}}, "pass", "another value"),
+    ("json-match", {"order": "A1"}, "pass", "a value of another type"),
+    ("json-match", {"note": {"text": "x"}}, "pass", "null says that there is none"),
+    ("json-match", {"items[1].sku": "x"}, "pass", "and so does a list that is shorter"),
+    ("json-match", {"items": [{"suk": "x"}]}, "unsure", "in a list"),
+    ("json-match", {"order": {"id": "A1"}}, "fail", "it agrees"),
+    ("behaviour", {"field": "order", "contains": {"id": "A1", "dyas": 45}}, "unsure", "in a field"),
+    (
+        "behaviour",
+        {"field": "order", "contains": {"id": "A2", "dyas": 45}},
+        "pass",
+        "which has another value",
+    ),
+    ("behaviour", {"field": "order", "contains": "dyas"}, "pass", "where the key itself is asked for"),
+    ("is-json", {"type": "object", "required": ["odrer"]}, "pass", "and here"),
+    ("tool-call", {"name": "find_order", "arguments": {"order_id": "A1"}}, "unsure", "no such argument"),
+    ("tool-call", {"name": "find_order", "arguments": {"id": "A2"}}, "pass", "another argument"),
+    ("tool-call", "FindOrder", "unsure", "the same name in another spelling"),
+    ("tool-call", "delete_order", "pass", "another name"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "wanted", "why"), UNDER_A_NAME)
+def test_not_of_a_name_that_is_missing_is_no_pass(name: str, value: Any, wanted: str, why: str):
+    """Inside of what is expected a name may be a slip of the pen as well; a value that differs is none."""
+    entry = {f"not-{name}": value if name == "behaviour" else {"value": value}}
+
+    assert state(entry, ORDER, fields=CALLED if name == "tool-call" else None) == wanted, why
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ([{"suk": "x"}], "unsure"),
+        ([{"sku": "x", "cuont": 2}], "unsure"),
+        ([{"sku": "y", "cuont": 2}], "pass"),
+        ([{"sku": "x", "count": 3}], "pass"),
+    ],
+)
+def test_not_of_a_name_that_is_missing_in_a_set_is_no_pass(value: Any, wanted: str):
+    """Each element that has all the names but these is looked at."""
+    assert state({"not-json-match": {"value": {"items": value}, "lists": "sets"}}, ORDER) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "response"),
+    [
+        ("json-match", {"total": 45}, "The total is 45."),
+        ("exact-match-ratio", [1, 2], "One, then 2."),
+        ("numeric-tolerance", 45, "The total is 45."),
+    ],
+)
+def test_not_of_a_structure_that_is_missing_is_no_pass(name: str, value: Any, response: str):
+    """In prose there is nothing to compare, and it may well say the very thing."""
+    assert state({name: {"value": value}}, response) == "fail"
+    assert state({f"not-{name}": {"value": value}}, response) == "unsure"
 
 
 @pytest.mark.parametrize("name", sorted(ACCEPTS_ONLY))

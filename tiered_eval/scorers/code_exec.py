@@ -25,7 +25,7 @@ from tiered_eval.scorers.base import Services
 from tiered_eval.scorers.code.forms import Calls, Form, read_form
 from tiered_eval.scorers.code.judging import Tested, Trial, run_tests
 from tiered_eval.scorers.code.taking import take_code
-from tiered_eval.scorers.selecting import find_in_response, graded, ground_truth
+from tiered_eval.scorers.selecting import find_in_response, graded, ground_truth, missing
 from tiered_eval.text.json_values import Closeness
 from tiered_eval.text.plurals import plural
 from tiered_eval.text.subject import Subject
@@ -89,7 +89,7 @@ class CodeExec:
         form = read_form(value, options)
         text, why = _text_of(subject, options)
         if text is None:
-            return Outcome("unsure", why) if expectation.is_negative else Outcome("fail", why, 0.0)
+            return missing(why, is_turned=expectation.is_negative)
         language = _language(options)
         taken = take_code(text, language, str(options.get("blocks", "all")))
         if taken.code is None:

@@ -17,7 +17,7 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.profiles import Profile
 from tiered_eval.records import Evidence, Expectation, Outcome, Tier, Value
-from tiered_eval.scorers.selecting import nothing_there
+from tiered_eval.scorers.selecting import missing, nothing_there
 from tiered_eval.text.accents import composed
 from tiered_eval.text.json_in_text import is_said_twice, read_pairs
 from tiered_eval.text.json_values import is_list, is_same
@@ -71,7 +71,11 @@ class Field:
             return Outcome("unsure", f"{path} stands there twice, with different values")
         if options.get("exists"):
             return Outcome("pass", f"{path} is there", 1.0, _evidence(found[0]))
-        return _compared(found, str(path), *_condition(value, options))
+        words, wanted, holds = _condition(value, options)
+        outcome = _compared(found, str(path), words, wanted, holds)
+        if outcome.state == "fail" and any(holds is _contains and _only_lacks(one, wanted) for one in found):
+            return missing(outcome.reason, is_turned=expectation.is_negative)
+        return outcome
 
 
 def _absent(found: Sequence[Any], path: Any) -> Outcome:
@@ -112,6 +116,13 @@ def _contains(found: Any, wanted: Any) -> bool:
             return all(key in found and is_same(found[key], wanted[key]) for key in wanted)
         return isinstance(wanted, str) and wanted in found
     return is_list(found) and any(is_same(element, wanted) for element in found)
+
+
+def _only_lacks(found: Any, wanted: Any) -> bool:
+    """Has an object another value under none of the keys, but not all of the keys?"""
+    if not (isinstance(found, Mapping) and isinstance(wanted, Mapping)):
+        return False
+    return all(is_same(found[key], wanted[key]) for key in wanted.keys() & found.keys())
 
 
 def _parsed_json(text: str) -> Any:

@@ -13,12 +13,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from tiered_eval.records import Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, graded
+from tiered_eval.records import Evidence, Outcome
+from tiered_eval.scorers.selecting import Given, SelectingScorer, evidence_of, graded, missing
 from tiered_eval.text.accents import is_same_text
 from tiered_eval.text.json_in_text import FoundJson, TwiceSaid, doubt_before_json, find_json
 from tiered_eval.text.json_values import Closeness, as_number, is_list, is_same, leaves
-from tiered_eval.text.paths import find_at, parse_path
+from tiered_eval.text.paths import Key, find_at, is_past_end, parse_path
 from tiered_eval.text.plain_answers import plain_answer
 from tiered_eval.text.plurals import plural
 
@@ -38,7 +38,7 @@ class JsonMatch(SelectingScorer):
     name = "json-match"
 
     def compare(self, expected: Any, given: Given, options: Mapping[str, Any]) -> Outcome:
-        rules = _Rules(options)
+        rules = _Rules(options, is_turned=given.is_turned)
         if given.is_field:
             return rules.outcome(given.value, expected, None)
         found = given.subject.view(find_json)
@@ -46,7 +46,7 @@ class JsonMatch(SelectingScorer):
             fields = given.subject.case.fields
             if fields and fields.keys() != {"tool_calls"}:
                 return rules.outcome(fields, expected, None)
-            return Outcome("fail", "there is no JSON in the response", 0.0)
+            return missing("there is no JSON in the response", is_turned=given.is_turned)
         outcomes = [rules.outcome(one.value, expected, (one, given.text)) for one in found]
         if len({outcome.state for outcome in outcomes}) > 1:
             return Outcome("unsure", f"{len(found)} JSON values, and they disagree")
@@ -59,7 +59,7 @@ class JsonMatch(SelectingScorer):
 class _Rules:
     """When two values agree, as the author's options say."""
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
+    def __init__(self, options: Mapping[str, Any], *, is_turned: bool) -> None:
         self._options = options
         self._closeness = Closeness(
             tolerance=Decimal(options.get("tolerance", 0)),
@@ -67,11 +67,15 @@ class _Rules:
         )
         self._is_cased = bool(options.get("case_sensitive", True))
         self._has_sets = options.get("lists") == "sets"
+        self._is_turned = is_turned
         self._first_miss = ""
         self._twice = ""
+        self._lacking: list[str] = []
+        """The path, once for each scalar below it, of every key that the response has not."""
 
     def outcome(self, found: Any, expected: Any, place: tuple[FoundJson, str] | None) -> Outcome:
         self._first_miss = self._twice = ""
+        self._lacking = []
         right, total = self._share(found, expected, "")
         if self._twice:
             return Outcome("unsure", f"{self._twice} stands there twice, with different values")
@@ -79,6 +83,13 @@ class _Rules:
         if self._first_miss:
             reason += f", not {self._first_miss}"
         evidence = None if place is None else evidence_of(place[1], place[0].start, place[0].end)
+        outcome = self._graded(right, total, reason, evidence)
+        is_open = self._is_turned and self._lacking and outcome.state == "fail"
+        if is_open and self._graded(right + len(self._lacking), total, reason, None).state == "pass":
+            return missing(f"there is no {self._lacking[0]}", is_turned=True)
+        return outcome
+
+    def _graded(self, right: int, total: int, reason: str, evidence: Evidence | None) -> Outcome:
         score = float(Fraction(right, total))
         return graded(score, self._options, default=1.0, reason=reason, evidence=evidence)
 
@@ -107,12 +118,17 @@ class _Rules:
             return self._share(found[key], wanted, inner)
         if "." in key or "[" in key:
             try:
-                led_to, _ = find_at(found, parse_path(key))
+                parts = parse_path(key)
             except ValueError:
-                led_to = []
+                parts = (Key(key),)
+            led_to, _ = find_at(found, parts)
             if led_to:
                 return self._share(led_to[0], wanted, inner)
-        return self._missed(wanted, inner)
+            if is_past_end(found, parts):
+                return self._missed(wanted, inner)
+        missed = self._missed(wanted, inner)
+        self._lacking += [inner] * missed[1]
+        return missed
 
     def _ordered(self, found: Sequence[Any], expected: Sequence[Any], path: str) -> tuple[int, int]:
         """Place by place; elements too many are as wrong as elements that lack."""
@@ -132,17 +148,21 @@ class _Rules:
         left = list(found[:_MOST_UNORDERED])
         right = total = 0
         for index, wanted in enumerate(expected):
-            miss = self._first_miss
+            miss, lacking, is_open = self._first_miss, self._lacking, False
             size = sum(1 for _ in leaves(wanted))
-            at = next(
-                (at for at, one in enumerate(left) if self._share(one, wanted, "") == (size, size)), None
-            )
-            self._first_miss = miss
-            if at is None:
-                self._missed(wanted, f"{path}[{index}]")
+            for at, one in enumerate(left):
+                self._lacking = []
+                agreeing, of = self._share(one, wanted, "")
+                if (agreeing, of) == (size, size):
+                    del left[at]
+                    right += size
+                    break
+                is_open = is_open or agreeing + len(self._lacking) == of
             else:
-                del left[at]
-                right += size
+                inner = f"{path}[{index}]"
+                lacking += [inner] * (size if is_open else 0)
+                miss = miss or inner
+            self._first_miss, self._lacking = miss, lacking
             total += size
         return right, total + max(0, len(found) - len(expected))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer, graded
+from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, missing
 from tiered_eval.text.json_in_text import parse_json_text
 from tiered_eval.text.json_values import Closeness, as_number, is_list
 
@@ -43,9 +43,8 @@ class NumericTolerance(SelectingScorer):
             value = None if parsed is None else parsed.value
         found = _numbers(value)
         if found is None or is_list(value) != is_list(expected):
-            return Outcome(
-                "fail", "it is no number" if not is_list(expected) else "it is no list of numbers", 0.0
-            )
+            wrong = "it is no number" if not is_list(expected) else "it is no list of numbers"
+            return missing(wrong, is_turned=given.is_turned and not given.is_field)
         if not wanted:
             return graded(1.0 if not found else 0.0, options, default=1.0, reason="nothing is expected")
         shares = [

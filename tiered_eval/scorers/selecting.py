@@ -32,6 +32,7 @@ __all__ = [
     "graded",
     "ground_truth",
     "is_known_empty",
+    "missing",
     "nothing_there",
     "select",
     "texts_of",
@@ -55,6 +56,8 @@ class Given:
     is_field: bool = False
     is_as_written: bool = True
     """Not with other characters, so that its places are those of the response."""
+    is_turned: bool = False
+    """Written with ``not-``, so that a fail will be a pass: see :func:`missing`."""
 
     @property
     def text(self) -> str:
@@ -134,14 +137,14 @@ def select(value: Value, expectation: Expectation, subject: Subject) -> tuple[An
     if "ground_truth_field" in options:
         value = ground_truth(subject.case, str(options["ground_truth_field"]))
     if "field" not in options:
-        return value, Given(subject, subject.text)
+        return value, Given(subject, subject.text, is_turned=expectation.is_negative)
     path = str(options["field"])
     found, came_to = find_in_response(subject, path)
     if not found:
         return nothing_there(path, came_to, expectation, is_known=is_known_empty(subject, path))
     if is_said_twice(_root_of(subject), _parsed(path)):
         return Outcome("unsure", f"{path} stands there twice, with different values")
-    return value, _given(found, path, subject)
+    return value, replace(_given(found, path, subject), is_turned=expectation.is_negative)
 
 
 def find_in_response(subject: Subject, path: str) -> tuple[list[Any], str]:
@@ -163,9 +166,13 @@ def is_known_empty(subject: Subject, path: str) -> bool:
 
 
 def nothing_there(path: object, came_to: str, expectation: Expectation, *, is_known: bool) -> Outcome:
-    """A fail where a field is missing; with ``not-`` no pass, since the name of the field may be a slip of the pen."""
-    reason = f"there is no {path}: {came_to}"
-    if expectation.is_negative and not is_known:
+    """What is to be said of a field that is missing. ``is_known`` says that the response itself says so."""
+    return missing(f"there is no {path}: {came_to}", is_turned=expectation.is_negative and not is_known)
+
+
+def missing(reason: str, *, is_turned: bool) -> Outcome:
+    """A fail where there is nothing to compare; with ``not-`` no pass, since what was looked for may be a slip of the pen."""
+    if is_turned:
         return Outcome("unsure", f"{reason}; what is not there proves nothing about it")
     return Outcome("fail", reason, 0.0)
 

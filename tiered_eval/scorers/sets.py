@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tiered_eval.records import Outcome, OutcomeState
-from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, graded, texts_of
+from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, graded, missing, texts_of
 from tiered_eval.text.accents import composed
 from tiered_eval.text.json_in_text import find_json
 from tiered_eval.text.json_values import as_number, is_list, is_same
@@ -85,7 +85,7 @@ class ExactMatchRatio(SelectingScorer):
         wanted = _listed(expected)
         found = _list_in(given)
         if found is None:
-            return Outcome("fail", "there is no list in the response", 0.0)
+            return missing("there is no list in the response", is_turned=given.is_turned)
         right = sum(is_same(one, other) for one, other in zip(found, wanted, strict=False))
         score = right / len(wanted) if wanted else 1.0
         return graded(score, options, default=1.0, reason=f"{right} of {len(wanted)} are the same")

@@ -6,16 +6,20 @@ from the pairs. A case that does not say which tools were called cannot be check
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Evidence, Outcome
-from tiered_eval.scorers.selecting import Given, SelectingScorer, graded
+from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, missing
 from tiered_eval.text.json_in_text import parse_json_text
 from tiered_eval.text.json_values import is_list, is_same
 
 __all__ = ["ToolCall"]
+
+_Call: TypeAlias = Mapping[str, Any]
+_Agrees: TypeAlias = Callable[[_Call, _Call], bool]
 
 _MESSAGE_PARTS = frozenset({"choices", "role", "content", "finish_reason", "stop_reason"})
 """An answer of an API has these, and no ``tool_calls`` where no tool was called."""
@@ -46,15 +50,24 @@ class ToolCall(SelectingScorer):
             return Outcome("unsure", "the case has no tool_calls; write `tool_calls: []` where none was made")
         rule = str(options.get("arguments", "subset"))
         pair = _paired_in_order if options.get("order") else _paired
-        pairs = pair(wanted, made, rule)
-        score = _measured(pairs, len(wanted), len(made), options)
+        pairs = pair(wanted, made, partial(_agrees, rule=rule))
         names = ", ".join(str(call.get("name")) for call in made[:6]) or "nothing"
         reason = f"{pairs} of {len(wanted)} calls as expected; it called {names}"
         evidence = Evidence(names[:200]) if made else None
-        return graded(score, options, default=1.0, reason=reason, evidence=evidence)
+
+        def outcome_of(pairs: int) -> Outcome:
+            score = _measured(pairs, len(wanted), len(made), options)
+            return graded(score, options, default=1.0, reason=reason, evidence=evidence)
+
+        outcome = outcome_of(pairs)
+        if given.is_turned and outcome.state == "fail":
+            most = pair(wanted, made, partial(_may_agree, rule=rule))
+            if most > pairs and outcome_of(most).state == "pass":
+                return missing(f"{reason}, but under another name or without an argument", is_turned=True)
+        return outcome
 
 
-def _wanted(call: Any) -> Mapping[str, Any]:
+def _wanted(call: Any) -> _Call:
     if isinstance(call, str):
         return {"name": call}
     if (
@@ -66,7 +79,7 @@ def _wanted(call: Any) -> Mapping[str, Any]:
     raise ConfigError(f"a call is a name or {{name, arguments}}, found {call!r}")
 
 
-def _made(given: Given) -> Sequence[Mapping[str, Any]] | None:
+def _made(given: Given) -> Sequence[_Call] | None:
     """The calls that were made; None where the case does not say."""
     calls: Any = given.value if given.is_field else given.subject.case.fields.get("tool_calls")
     if calls is None:
@@ -76,7 +89,7 @@ def _made(given: Given) -> Sequence[Mapping[str, Any]] | None:
     return [_one_shape(call) for call in calls] if is_list(calls) else None
 
 
-def _one_shape(call: Any) -> Mapping[str, Any]:
+def _one_shape(call: Any) -> _Call:
     """``{name, arguments}`` of a call, whatever API it came from; arguments may be written as JSON."""
     if not isinstance(call, Mapping):
         return {"name": call}
@@ -89,9 +102,25 @@ def _one_shape(call: Any) -> Mapping[str, Any]:
     return {"name": name, "arguments": arguments}
 
 
-def _agrees(made: Mapping[str, Any], wanted: Mapping[str, Any], rule: str) -> bool:
-    if not is_same(made.get("name"), wanted["name"]):
+def _agrees(made: _Call, wanted: _Call, rule: str) -> bool:
+    return is_same(made.get("name"), wanted["name"]) and _arguments_agree(made, wanted, rule)
+
+
+def _may_agree(made: _Call, wanted: _Call, rule: str) -> bool:
+    """Would they, if the name were spelled otherwise and the arguments that the call has not were those wanted?"""
+    if _letters(made.get("name")) != _letters(wanted["name"]):
         return False
+    found, expected = made.get("arguments"), wanted.get("arguments")
+    if rule == "subset" and isinstance(found, Mapping) and isinstance(expected, Mapping):
+        return all(is_same(found[key], expected[key]) for key in expected.keys() & found.keys())
+    return _arguments_agree(made, wanted, rule)
+
+
+def _letters(name: object) -> str:
+    return "".join(filter(str.isalnum, str(name))).casefold()
+
+
+def _arguments_agree(made: _Call, wanted: _Call, rule: str) -> bool:
     if rule == "ignore" or "arguments" not in wanted:
         return True
     found, expected = made.get("arguments"), wanted["arguments"]
@@ -100,9 +129,9 @@ def _agrees(made: Mapping[str, Any], wanted: Mapping[str, Any], rule: str) -> bo
     return is_same(found, expected)
 
 
-def _paired(wanted: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]], rule: str) -> int:
+def _paired(wanted: Sequence[_Call], made: Sequence[_Call], agrees: _Agrees) -> int:
     """The most pairs there can be; a call may suit several expected ones, so one may have to give way (Kuhn 1955)."""
-    suits = [[at for at, call in enumerate(made) if _agrees(call, one, rule)] for one in wanted]
+    suits = [[at for at, call in enumerate(made) if agrees(call, one)] for one in wanted]
     taken: dict[int, int] = {}
 
     def place(index: int, tried: set[int]) -> bool:
@@ -117,15 +146,13 @@ def _paired(wanted: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any
     return sum(place(index, set()) for index in range(len(wanted)))
 
 
-def _paired_in_order(
-    wanted: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]], rule: str
-) -> int:
+def _paired_in_order(wanted: Sequence[_Call], made: Sequence[_Call], agrees: _Agrees) -> int:
     """The longest run of pairs in which both keep their order."""
     row = [0] * (len(made) + 1)
     for one in wanted:
         before = row[:]
         for at, call in enumerate(made, start=1):
-            row[at] = before[at - 1] + 1 if _agrees(call, one, rule) else max(before[at], row[at - 1])
+            row[at] = before[at - 1] + 1 if agrees(call, one) else max(before[at], row[at - 1])
     return row[-1]
 
 
