@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tiered_eval.calls.usage_export import load_usage, resolutions_from
+from tiered_eval.calls.usage_export import resolutions_from
+from tiered_eval.calls.usage_rows import load_usage
 from tiered_eval.errors import ConfigError
 from tiered_eval.ledger import PROCESS_ENDED, SettledCall, UnknownCall
 from tiered_eval.pricing import PICO, PriceBook

@@ -208,7 +208,8 @@ def _resolution_of(text: str, calls: dict[int, UnknownCall]) -> Resolution:
 def _from_export(
     path: Path, calls: Sequence[UnknownCall], book: Ledger, prices: dict[str, object]
 ) -> tuple[list[Resolution], list[str]]:
-    from tiered_eval.calls.usage_export import load_usage, resolutions_from
+    from tiered_eval.calls.usage_export import resolutions_from
+    from tiered_eval.calls.usage_rows import load_usage
     from tiered_eval.pricing import PriceBook
 
     rows = load_usage(path)
