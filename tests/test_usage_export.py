@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tiered_eval.calls.usage_export import resolutions_from
 from tiered_eval.calls.usage_rows import load_usage
 from tiered_eval.errors import ConfigError
-from tiered_eval.ledger import PROCESS_ENDED, SettledCall, UnknownCall
+from tiered_eval.ledger import LEFT_IN_BATCH, PROCESS_ENDED, SettledCall, UnknownCall
 from tiered_eval.pricing import PICO, PriceBook
 
 MODEL = "openai:gpt-6-luna"
@@ -21,10 +22,15 @@ DAY = {"start": "2026-11-30T00:00:00Z", "end": "2026-12-01T00:00:00Z", "model": 
 
 
 def unknown(number: int = 1, *, bound_usd: float = 0.01, **more: str) -> UnknownCall:
-    values = {"why": "ProviderTimeout", "at": AT, "sent_at": SENT, "model": MODEL, **more}
-    return UnknownCall(
-        number=number, key=f"k{number}", run="r", attempt=0, bound=int(bound_usd * PICO), **values
-    )
+    values = {
+        "key": f"k{number}",
+        "why": "ProviderTimeout",
+        "at": AT,
+        "sent_at": SENT,
+        "model": MODEL,
+        **more,
+    }
+    return UnknownCall(number=number, run="r", attempt=0, bound=int(bound_usd * PICO), **values)
 
 
 def settled(cost_usd: float, *, sent_at: str = SENT, at: str = AT, is_estimated: bool = False) -> SettledCall:
@@ -135,10 +141,118 @@ def test_tokens_are_priced(tmp_path: Path, row: dict[str, object], cost_usd: flo
     assert found[1] == pytest.approx(cost_usd, rel=0.3)
 
 
+HAIKU = "anthropic:claude-haiku-5-5"
+ADDED_UP = {"model": "claude-haiku-5-5", "uncached_input_tokens": 4_000_000, "output_tokens": 0}
+"""A day of short requests: $0.40 in all, and five times as much if they were one request of more than 100,000 tokens."""
+
+
+def test_a_row_that_adds_up_short_requests_is_not_priced_as_a_long_one(tmp_path: Path):
+    """Where no call can have had a long prompt, the tokens of a day cost what they cost request by request."""
+    found, problems = resolved(
+        written(tmp_path, [DAY | ADDED_UP]), [unknown(bound_usd=0.002, model=HAIKU)], [settled(0.0015)] * 266
+    )
+
+    assert problems == []
+    assert found == {1: pytest.approx(0.001)}
+
+
+@pytest.mark.parametrize(
+    ("bound_usd", "books"),
+    [(0.01, [settled(0.0015)] * 266), (0.002, [settled(0.399)])],
+    ids=["unknown", "settled"],
+)
+def test_a_row_that_may_add_up_long_requests_says_nothing(
+    tmp_path: Path, bound_usd: float, books: list[SettledCall]
+):
+    """Where a call may have had a long prompt, nobody can tell what a sum of tokens was billed at."""
+    calls = [unknown(bound_usd=bound_usd, model=HAIKU)]
+
+    found, problems = resolved(written(tmp_path, [DAY | ADDED_UP]), calls, books)
+
+    assert found == {}
+    assert "long prompt" in problems[0]
+
+
+@pytest.mark.parametrize(("tier", "cost_usd"), [("priority", 0.002), ("flex", 0.0005), ("default", 0.001)])
+def test_rows_are_priced_at_the_tier_that_served(tmp_path: Path, tier: str, cost_usd: float):
+    """An account's own settings may have had calls served at another price; the export says which."""
+    row = {"model": "gpt-5.4-mini", "service_tier": tier, "input_tokens": 0, "output_tokens": 0}
+    book = PriceBook().price("openai:gpt-5.4-mini")
+    tokens = int(0.001 * PICO * 10**6 / book.rates_at(datetime(2026, 11, 30, tzinfo=UTC), None).input.base)
+
+    found, _ = resolved(
+        written(tmp_path, [DAY | row | {"input_tokens": tokens}]), [unknown(model="openai:gpt-5.4-mini")], []
+    )
+
+    assert found[1] == pytest.approx(cost_usd, rel=0.01)
+
+
+def test_the_call_of_a_batch_that_went_on_counts_for_a_day(tmp_path: Path):
+    """Its vendor may have billed it after we stopped looking: an export that ends before says nothing of it."""
+    call = unknown(why=LEFT_IN_BATCH)
+    longer = DAY | {"start": "2026-12-01T00:00:00Z", "end": "2026-12-03T00:00:00Z"}
+
+    too_short = resolved(written(tmp_path, [DAY | {"cost_usd": 0}]), [call], [])
+    long_enough = resolved(
+        written(tmp_path, [DAY | {"cost_usd": 0}, longer | {"cost_usd": 0.004}]), [call], []
+    )
+
+    assert too_short[0] == {}
+    assert "take a longer one" in too_short[1][0]
+    assert long_enough == ({1: pytest.approx(0.004)}, [])
+
+
+def test_a_call_in_a_gap_of_the_export_stays_unknown(tmp_path: Path):
+    """A page that was lost is no proof that nothing was billed; each part settles its own calls."""
+    before = {"start": "2026-11-28T00:00:00Z", "end": "2026-11-29T00:00:00Z", "cost_usd": 0}
+    after = {"start": "2026-12-01T00:00:00Z", "end": "2026-12-02T00:00:00Z", "cost_usd": 0.003}
+    later = {"sent_at": "2026-12-01T12:00:00.000+00:00", "at": "2026-12-01T12:02:00.000+00:00"}
+
+    found, _ = resolved(written(tmp_path, [DAY | before, DAY | after]), [unknown(1), unknown(2, **later)], [])
+
+    assert found == {2: pytest.approx(0.003)}
+
+
+def test_an_empty_bucket_proves_that_nothing_was_billed(tmp_path: Path):
+    """Both vendors' APIs list stretches of time without usage; one of them is no gap."""
+    hours = [f"2026-11-30T{hour:02}:00:00Z" for hour in (10, 11, 12, 13)]
+    buckets = [
+        {"starting_at": start, "ending_at": end, "results": results}
+        for start, end, results in zip(
+            hours, hours[1:], ([{"model": "gpt-6-luna", "cost_usd": 0.02}], [], []), strict=False
+        )
+    ]
+    early = {"sent_at": "2026-11-30T11:30:00.000+00:00", "at": "2026-11-30T11:32:00.000+00:00"}
+    books = [settled(0.02, sent_at="2026-11-30T10:30:00.000+00:00", at="2026-11-30T10:32:00.000+00:00")]
+
+    found, problems = resolved(written(tmp_path, {"data": buckets}), [unknown(**early)], books)
+
+    assert (found, problems) == ({1: None}, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("call,cost_usd\n1,0.004\n1,0.002\n", [unknown(1)]),
+        ("call,cost_usd\n1,0.004\nk1,0.002\n", [unknown(1)]),
+        ("key,cost_usd\nsame,0.004\n", [unknown(1, key="same"), unknown(2, key="same")]),
+    ],
+    ids=["twice", "by number and by key", "two attempts"],
+)
+def test_rows_that_name_calls_twice_settle_nothing(tmp_path: Path, text: str, calls: list[UnknownCall]):
+    """Of two amounts for a call, or two calls for an amount, none is picked."""
+    found, problems = resolved(written(tmp_path, text, "usage.csv"), calls, [])
+
+    assert found == {}
+    assert len(problems) == len(calls)
+    assert "more than" in problems[0]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("[]", "no rows"),
+        ('[{"model": "m", "start": "2026-11-30", "cost": 1, "currency": "EUR"}]', "EUR, not in US dollars"),
         ('[{"model": "m"}]', "expected a time and a model"),
         ('[{"model": "m", "start": "2026-11-30"}]', "expected a cost or tokens"),
         ('[{"model": "m", "start": "yesterday", "cost": 1}]', "row 1"),

@@ -25,7 +25,7 @@ from tiered_eval.calls.terms import Terms, World
 from tiered_eval.calls.trips import Seat, Trip
 from tiered_eval.calls.vendors import Vendors, provider_of
 from tiered_eval.errors import ConfigError, ProviderError, TieredEvalError
-from tiered_eval.ledger import BatchEntry, Claim, Ledger
+from tiered_eval.ledger import LEFT_IN_BATCH, BatchEntry, Claim, Ledger
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import BatchProvider
 from tiered_eval.records import BatchHandle, ModelReply, Usage
@@ -100,7 +100,7 @@ class LeftBehind:
                 continue
             if trip is None:
                 self._warn(entry, "is not waited for: its calls count as unknown, and are made again")
-                await ledger.close_batch(entry.name, why="left behind in a batch")
+                await ledger.close_batch(entry.name, why=LEFT_IN_BATCH)
                 continue
             self._warn(entry, "is fetched")
             self._depart(trip)

@@ -24,7 +24,7 @@ from tiered_eval.calls.booking import Booking
 from tiered_eval.calls.job import Bought, Job
 from tiered_eval.calls.tally import CallTally
 from tiered_eval.errors import DeadlineReached, Interrupted, ModelRefused, ProviderError, TieredEvalError
-from tiered_eval.ledger import Kept, Ledger
+from tiered_eval.ledger import LEFT_IN_BATCH, Kept, Ledger
 from tiered_eval.providers.base import BatchProvider
 from tiered_eval.records import BatchHandle, BatchItem, BatchOutcome, BatchResult, ModelReply
 from tiered_eval.text.plurals import plural
@@ -147,7 +147,7 @@ class Trip:
                 self.fail(error)
                 return
             self._warn(f"is lost: {error}")
-            why = type(error).__name__
+            why = f"{LEFT_IN_BATCH}: {type(error).__name__}"
             await self._end(lambda seat: seat.booking.lose(why))
 
     # ── handing over ─────────────────────────────────────────────────────────────────────────────

@@ -3,18 +3,20 @@
 The one idea: exports list usage by time and model, hardly ever by call. But what the provider billed in a stretch of
 time, less what the ledger settled in it, is what the unknown calls of that stretch cost; and that is all a cap needs to
 know. Where the account is used by others as well, the difference is too large, never too small, and each call's bound
-limits it. An export that names calls (``call`` or ``key``) settles those one by one.
+limits it. A stretch that the export leaves out says nothing of its calls. An export that names calls (``call`` or ``key``) settles those one by one.
 
 Route: ``tiered-eval ledger resolve`` reads the export with ``usage_rows``, and settles in the ledger what is found here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
 
 from tiered_eval.calls.usage_rows import UsageRow, instant_of
-from tiered_eval.ledger import PROCESS_ENDED, Resolution, SettledCall, UnknownCall
+from tiered_eval.ledger import LEFT_IN_BATCH, PROCESS_ENDED, Resolution, SettledCall, UnknownCall
 from tiered_eval.pricing import PriceBook
 
 __all__ = ["resolutions_from"]
@@ -22,14 +24,18 @@ __all__ = ["resolutions_from"]
 MARGIN = timedelta(minutes=10)
 """A call may be billed at another moment than that at which the ledger settled it, by so much at most: an attempt and
 its wait for a place. So near the ends of an export nothing may be going on."""
+BATCH_TAKES = timedelta(hours=25)
+"""So long after it was submitted a vendor may work on a batch."""
 ROUNDING_PICO = 10
 """The ledger rounds each call up."""
+
+SettledBetween: TypeAlias = Callable[[str, str, str], Sequence[SettledCall]]
 
 
 def resolutions_from(
     rows: Sequence[UsageRow],
     unknown: Sequence[UnknownCall],
-    settled_between: Callable[[str, str, str], Sequence[SettledCall]],
+    settled_between: SettledBetween,
     prices: PriceBook,
     *,
     source: str,
@@ -42,50 +48,102 @@ def resolutions_from(
     Raises:
         PriceUnknown: a row has no cost, and its model no known price.
     """
-    named = {row.call: row for row in rows if row.call is not None}
-    resolutions: list[Resolution] = []
+    named: defaultdict[str, list[UsageRow]] = defaultdict(list)
+    for row in rows:
+        if row.call is not None:
+            named[row.call].append(row)
+    general = [row for row in rows if row.call is None]
+    attempts = Counter(call.key for call in unknown)
+    found: list[Resolution] = []
+    problems: list[str] = []
     left: dict[str, list[UnknownCall]] = {}
     for call in unknown:
-        row = named.get(str(call.number)) or named.get(call.key)
-        if row is None:
+        own = [*named.get(str(call.number), ()), *named.get(call.key, ())]
+        if not own:
             left.setdefault(call.model, []).append(call)
+        elif len(own) > 1:
+            problems.append(f"call {call.number}: the export names it in more than one row")
+        elif own[0].call == call.key and attempts[call.key] > 1:
+            problems.append(f"call {call.number}: more than one unknown call has its key; name its number")
         else:
-            cost = _cost(row, call.model, prices)
-            resolutions.append(Resolution(number=call.number, cost=cost or None, source=source))
-    problems = []
+            cost = _price(own[0], call.model, prices)
+            found.append(Resolution(number=call.number, cost=cost or None, source=source))
     for model, calls in sorted(left.items()):
-        own = [row for row in rows if row.call is None and _is_model(row.model, model)]
-        found = _balanced(own, calls, model, settled_between, prices, source)
-        if isinstance(found, str):
-            problems.append(f"{model}: {found}")
+        for told in _by_difference(general, calls, model, settled_between, prices, source):
+            if isinstance(told, str):
+                problems.append(f"{model}: {told}")
+            else:
+                found += told
+    return found, problems
+
+
+def _by_difference(
+    rows: Sequence[UsageRow],
+    calls: Sequence[UnknownCall],
+    model: str,
+    settled_between: SettledBetween,
+    prices: PriceBook,
+    source: str,
+) -> Iterator[list[Resolution] | str]:
+    """What is known of the calls of one model from each stretch of time that the export tells of."""
+    own = [row for row in rows if _is_model(row.model, model)]
+    if not own:
+        yield "the export has no rows of this model"
+        return
+    stretches = _stretches(rows)
+    is_near = False
+    for start, end in stretches:
+        near = [call for call in calls if _overlaps(call, start - MARGIN, end + MARGIN)]
+        if near:
+            is_near = True
+            settled = settled_between(model, _text(start - MARGIN), _text(end + MARGIN))
+            part = [row for row in own if start <= row.start and row.end <= end]
+            yield _balanced(part, near, settled, model, (start, end), prices, source)
+    if not is_near:
+        start, end = stretches[0][0], stretches[-1][1]
+        yield f"the export covers {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC, and no unknown call"
+
+
+def _stretches(rows: Sequence[UsageRow]) -> list[tuple[datetime, datetime]]:
+    """The time that an export tells of, in its order and without the gaps.
+
+    Rows that name moments tell of all that lies between the first and the last of them.
+    """
+    moments = [row.start for row in rows if row.start == row.end]
+    spans = [(row.start, row.end) for row in rows if row.start < row.end]
+    spans += [(min(moments), max(moments))] if moments else []
+    found: list[tuple[datetime, datetime]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
         else:
-            resolutions += found
-    return resolutions, problems
+            found.append((start, end))
+    return found
 
 
 def _balanced(
     rows: Sequence[UsageRow],
-    calls: Sequence[UnknownCall],
+    near: Sequence[UnknownCall],
+    settled: Sequence[SettledCall],
     model: str,
-    settled_between: Callable[[str, str, str], Sequence[SettledCall]],
+    stretch: tuple[datetime, datetime],
     prices: PriceBook,
     source: str,
 ) -> list[Resolution] | str:
     """What the calls of one model cost together, as the difference between bill and books; or why nobody can tell."""
-    if not rows:
-        return "the export has no rows of this model"
-    start, end = min(row.start for row in rows), max(row.end for row in rows)
-    near = [call for call in calls if _overlaps(call, start - MARGIN, end + MARGIN)]
-    if not near:
-        return f"the export covers {start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC, and no unknown call"
-    covered = [call for call in near if _is_within(call, start, end)]
-    settled = settled_between(model, _text(start - MARGIN), _text(end + MARGIN))
-    inside = [call for call in settled if _is_within(call, start, end)]
+    covered = [call for call in near if _is_within(call, *stretch)]
+    inside = [call for call in settled if _is_within(call, *stretch)]
     if len(covered) < len(near) or len(inside) < len(settled):
         return "the export begins or ends in the middle of a run; take a longer one"
     if any(call.is_estimated for call in inside):
         return "the provider sent no usage with some settled calls, so the difference says nothing"
-    billed = sum(_cost(row, model, prices) for row in rows)
+    dearest = max((*(call.cost for call in inside), *(call.bound for call in covered)))
+    billed = _sum(rows, model, prices, dearest)
+    if billed is None:
+        return (
+            "a row adds up the tokens of several requests, and one of them may have had a long prompt, which is dearer; "
+            "take an export with costs"
+        )
     rest = billed - sum(call.cost for call in inside)
     if rest < -ROUNDING_PICO * max(1, len(inside)):
         return "the export shows less than what was settled; it is not complete, or not of this account"
@@ -100,10 +158,16 @@ def _balanced(
 
 
 def _span(call: UnknownCall | SettledCall) -> tuple[datetime, datetime]:
-    """When a call may have been billed. That of a killed process was given up long after it had ended."""
-    sent = instant_of(call.sent_at)
-    is_orphan = isinstance(call, UnknownCall) and call.why == PROCESS_ENDED
-    return sent, sent if is_orphan else instant_of(call.at)
+    """When a call may have been billed.
+
+    That of a killed process was given up long after it had ended; the batch of one that was left in it goes on.
+    """
+    sent, last = instant_of(call.sent_at), instant_of(call.at)
+    if isinstance(call, UnknownCall) and call.why == PROCESS_ENDED:
+        return sent, sent
+    if isinstance(call, UnknownCall) and call.why.startswith(LEFT_IN_BATCH):
+        return sent, max(last, sent + BATCH_TAKES)
+    return sent, last
 
 
 def _is_within(call: UnknownCall | SettledCall, start: datetime, end: datetime) -> bool:
@@ -124,8 +188,22 @@ def _shares(total: int, bounds: Sequence[int]) -> list[int]:
     return shares
 
 
-def _cost(row: UsageRow, model: str, prices: PriceBook) -> int:
+def _price(row: UsageRow, model: str, prices: PriceBook) -> int:
+    """Of a row that is one request."""
     return row.cost if row.cost is not None else prices.cost_pico(row.usage, model, row.start)
+
+
+def _sum(rows: Sequence[UsageRow], model: str, prices: PriceBook, dearest: int) -> int | None:
+    """Of rows each of which may add up several requests, none above ``dearest``; None where that does not say enough."""
+    total = 0
+    for row in rows:
+        cost = row.cost
+        if cost is None:
+            cost = prices.price(model).sum_pico(row.usage, row.start, dearest_pico=dearest)
+        if cost is None:
+            return None
+        total += cost
+    return total
 
 
 def _is_model(named: str, model: str) -> bool:

@@ -28,6 +28,8 @@ from tiered_eval.records import Usage
 __all__ = ["UsageRow", "instant_of", "load_usage"]
 
 LIMIT_BYTES = 200_000_000
+NOTHING = "(nothing)"
+"""The model of a bucket in which nothing was used."""
 
 _STARTS = ("start_time", "starting_at", "bucket_start", "start", "time", "timestamp", "created_at", "date")
 _ENDS = ("end_time", "ending_at", "bucket_end", "end")
@@ -39,6 +41,7 @@ _CACHED = ("input_cached_tokens", "cached_tokens", "cache_read_input_tokens", "c
 _UNCACHED = ("uncached_input_tokens",)
 _WRITTEN = ("cache_creation_input_tokens", "ephemeral_5m_input_tokens")
 _WRITTEN_LONG = ("ephemeral_1h_input_tokens",)
+_DOLLARS = frozenset({"usd", "$", "dollars"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +105,8 @@ def _flat(content: Any, around: Mapping[str, Any]) -> Iterator[Mapping[str, Any]
     for name in ("data", "results", "result"):
         if isinstance(content.get(name), list):
             outer = {key: value for key, value in content.items() if not isinstance(value, list | dict)}
+            if not content[name] and not outer.keys().isdisjoint(_ENDS):
+                yield {**around, **outer, "model": NOTHING, "input_tokens": 0}
             yield from _flat(content[name], {**around, **outer})
             return
     yield {**around, **content}
@@ -130,6 +135,9 @@ def _row(row: Mapping[str, Any], place: str) -> UsageRow:
         usage = _usage(first)
         if cost is None and first(_INPUTS) is None and first(_UNCACHED) is None:
             raise ValueError("expected a cost or tokens")
+        currency = str(first(("currency",)) or "usd").lower()
+        if cost is not None and currency not in _DOLLARS:
+            raise ValueError(f"its cost is in {currency.upper()}, not in US dollars")
         return UsageRow(
             place=place,
             start=begun,
@@ -148,14 +156,14 @@ def _usage(first: Callable[[Sequence[str]], Any]) -> Usage:
     cached, uncached = _count(first(_CACHED)), first(_UNCACHED)
     written, written_long = _count(first(_WRITTEN)), _count(first(_WRITTEN_LONG))
     parts = cached + written + written_long
-    is_batch = first(("service_tier",)) == BATCH_TIER or str(first(("batch",))).lower() == "true"
+    tier = BATCH_TIER if str(first(("batch",))).lower() == "true" else first(("service_tier",))
     return Usage(
         input_tokens=_count(first(_INPUTS)) if uncached is None else _count(uncached) + parts,
         output_tokens=_count(first(_OUTPUTS)),
         cache_read_tokens=cached,
         cache_write_tokens=written,
         cache_write_long_tokens=written_long,
-        service_tier=BATCH_TIER if is_batch else None,
+        service_tier=None if tier is None else str(tier),
     )
 
 

@@ -20,10 +20,11 @@ from tiered_eval.ledger.entries import (
 )
 from tiered_eval.ledger.flows import Flow
 from tiered_eval.ledger.inspection import Finding, inspect
-from tiered_eval.ledger.moving import PROCESS_ENDED
+from tiered_eval.ledger.moving import LEFT_IN_BATCH, PROCESS_ENDED
 from tiered_eval.ledger.periods import Cap
 
 __all__ = [
+    "LEFT_IN_BATCH",
     "PROCESS_ENDED",
     "BatchEntry",
     "BatchLine",

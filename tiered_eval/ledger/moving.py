@@ -13,10 +13,21 @@ from tiered_eval.ledger.entries import Claim, NoRoom
 from tiered_eval.ledger.owner import is_alive, remove_dead_locks
 from tiered_eval.ledger.periods import find_full, label_of
 
-__all__ = ["MOVE_TO_LOST", "PROCESS_ENDED", "lose_all_of", "lose_dead", "lose_orphans", "move", "room_for"]
+__all__ = [
+    "LEFT_IN_BATCH",
+    "MOVE_TO_LOST",
+    "PROCESS_ENDED",
+    "lose_all_of",
+    "lose_dead",
+    "lose_orphans",
+    "move",
+    "room_for",
+]
 
 PROCESS_ENDED = "its process ended"
 """Why the calls in flight of a killed process are unknown."""
+LEFT_IN_BATCH = "left in a batch"
+"""Begins why a call is unknown whose batch may go on at the vendor."""
 MOVE_TO_LOST = """
 INSERT INTO lost (key, scope, run, model, kind, attempt, bound, why, at, sent_at)
 SELECT key, scope, run, model, kind, attempt, bound, ?, ?, sent_at FROM call WHERE payload IS NULL AND {where}

@@ -53,21 +53,31 @@ class Rates:
     cache_write: Rate
     cache_write_long: Rate
 
-    def cost_pico(self, usage: Usage) -> int:
-        """The bill for ``usage``, rounded up. Counts that contradict each other are billed in full."""
+    def cost_pico(self, usage: Usage, *, is_sum: bool = False) -> int:
+        """The bill for ``usage``, rounded up. Counts that contradict each other are billed in full.
+
+        Args:
+            is_sum: of several requests, none of which had a long prompt.
+        """
         prompt = max(0, usage.input_tokens)
+        length = 0 if is_sum else prompt
         read, write = max(0, usage.cache_read_tokens), max(0, usage.cache_write_tokens)
         write_long = max(0, usage.cache_write_long_tokens)
         plain = max(0, prompt - read - write - write_long)
         total = (
-            plain * self.input.at(prompt)
-            + read * self.cache_read.at(prompt)
-            + write * self.cache_write.at(prompt)
-            + write_long * self.cache_write_long.at(prompt)
+            plain * self.input.at(length)
+            + read * self.cache_read.at(length)
+            + write * self.cache_write.at(length)
+            + write_long * self.cache_write_long.at(length)
         )
         if self.output is not None:
-            total += max(0, usage.output_tokens) * self.output.at(prompt)
+            total += max(0, usage.output_tokens) * self.output.at(length)
         return _ceil_div(total, MILLION)
+
+    def least_long_pico(self) -> int | None:
+        """What a request costs at least whose prompt is long; None where that makes no difference."""
+        tiers = (*self.input.tiers, *self.cache_read.tiers)
+        return min((start * rate // MILLION for start, rate in tiers), default=None)
 
     def worst_pico(self, prompt_tokens: int, output_tokens: int, *, written: CacheTime = "1h") -> int:
         """The dearest that a call within these bounds can cost, whatever is cached or long.
@@ -108,6 +118,18 @@ class Price:
         if usage.cost_usd is not None and usage.cost_usd.is_finite() and usage.cost_usd > 0:
             return pico_from_usd(usage.cost_usd)
         return self.rates_at(at, usage.service_tier).cost_pico(usage)
+
+    def sum_pico(self, usage: Usage, at: datetime, *, dearest_pico: int) -> int | None:
+        """The bill for several requests together; None where that depends on how long each of them was.
+
+        Args:
+            dearest_pico: no request cost more.
+        """
+        rates, in_batch = self.rates_at(at, usage.service_tier), self.rates_at(at, BATCH_TIER)
+        least_long = min(filter(None, (rates.least_long_pico(), in_batch.least_long_pico())), default=None)
+        total = rates.cost_pico(usage, is_sum=True)
+        is_sure = least_long is None or dearest_pico < least_long or total == rates.cost_pico(usage)
+        return total if is_sure else None
 
     def worst_case_pico(
         self,
