@@ -388,6 +388,22 @@ def test_cases_are_the_unit_not_their_expectations():
     assert done.suite.label == "tied"
 
 
+@pytest.mark.parametrize(("lost", "state"), [(20, "undecided"), (1, "pass")])
+def test_a_dimension_that_was_not_measured_is_no_pass(lost: int, state: str):
+    """An outage of all that a dimension asks could hide its drop, however little it weighs in the suite; one error could not."""
+    names = (*("facts" for _ in range(40)), "safety")
+    base = [case_of(f"c{n}", "p" * 41, index=n, dimensions=names) for n in range(20)]
+    candidate = [
+        case_of(f"c{n}", "p" * 40 + ("e" if n < lost else "p"), index=n, dimensions=names) for n in range(20)
+    ]
+
+    done = compare_reports(report_of("base", base), report_of("candidate", candidate))
+
+    assert done.state == state
+    assert done.exit_code == (3 if state == "undecided" else 0)
+    assert ("dimension safety" in done.reason) == (state == "undecided")
+
+
 def test_dimensions_are_corrected_for_their_number():
     """Of twenty dimensions in which nothing but chance is at work, none is called worse."""
     rng = random.Random(7)

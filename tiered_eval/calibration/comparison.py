@@ -12,8 +12,6 @@ Route: ``tiered-eval compare`` and ``run --gate-against`` call :func:`compare_re
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -23,6 +21,7 @@ from tiered_eval.calibration.binomial import t_quantile
 from tiered_eval.calibration.doubts import doubts_among
 from tiered_eval.calibration.flakes import changes_to_confirm, moods_among
 from tiered_eval.calibration.pairing import STEADY, CaseChange, Moods, Paired, Pairs, in_step
+from tiered_eval.calibration.swaps import holm, swap_p
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Report
 from tiered_eval.records.verdicts import State
@@ -51,7 +50,6 @@ DEFAULT_DELTA = 0.05
 SUITE = "partial"
 """Name of the suite's own figure."""
 
-_SWAPS = 9_999
 _SETTINGS = ("judges", "embedder", "profile", "mode", "version", "certificate", "code")
 """Settings of a report that change verdicts without any change of the system under test."""
 _SELDOM = frozenset({"certificate", "code"})
@@ -152,6 +150,8 @@ def compare_reports(
     paired = _pair(base, candidate, moods)
     suite, *dimensions = _differences(paired, delta, seed)
     state, reason = _gate(suite, dimensions, margin)
+    if state == "pass" and (open_one := _find_open(paired, dimensions, margin, delta, seed)) is not None:
+        state, reason = "undecided", open_one
     unread = unread_reason(base, candidate)
     if state == "pass" and unread is not None:
         state, reason = "undecided", unread
@@ -241,8 +241,8 @@ def exit_code_of(state: Answer, reports: Iterable[Report]) -> int:
 def _differences(paired: Paired, delta: float, seed: int) -> list[Difference]:
     """The suite's figure first, then the dimensions by name; p-values corrected over all of them."""
     figures = [(SUITE, paired.suite), *sorted(paired.dimensions.items())]
-    raw = [_swap_p(_changes(pairs), seed) for _, pairs in figures]
-    return [_difference(name, pairs, p, delta) for (name, pairs), p in zip(figures, _holm(raw), strict=True)]
+    raw = [swap_p(_changes(pairs), seed) for _, pairs in figures]
+    return [_difference(name, pairs, p, delta) for (name, pairs), p in zip(figures, holm(raw), strict=True)]
 
 
 def _changes(pairs: Pairs) -> list[float]:
@@ -281,35 +281,6 @@ def _half_width(changes: Sequence[float], mean: float) -> float:
     return t_quantile(0.975, count - 1.0) * sqrt(squares / count / count)
 
 
-def _swap_p(changes: Sequence[float], seed: int) -> float:
-    """How often a random swap of base and candidate in each pair gives a mean as far from 0 (a sign-flip test).
-
-    Exact up to the number of swaps drawn; the observed one counts among them, so it is never 0.
-    """
-    groups = Counter(round(abs(change), 12) for change in changes if abs(change) > 1e-12)
-    seen = abs(sum(changes)) - 1e-9
-    if not groups or seen <= 0:
-        return 1.0
-    rng = random.Random(seed)
-    sizes = sorted(groups.items())
-    as_far = 0
-    for _ in range(_SWAPS):
-        total = sum(size * (2 * rng.getrandbits(count).bit_count() - count) for size, count in sizes)
-        as_far += abs(total) >= seen
-    return (as_far + 1) / (_SWAPS + 1)
-
-
-def _holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: each p-value as it stands against the whole family."""
-    corrected = [1.0] * len(p_values)
-    so_far = 0.0
-    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
-    for rank, at in enumerate(order):
-        so_far = max(so_far, min(1.0, (len(p_values) - rank) * p_values[at]))
-        corrected[at] = so_far
-    return corrected
-
-
 def _gate(suite: Difference, dimensions: Sequence[Difference], margin: float) -> tuple[Answer, str]:
     """A regression is a drop of the suite by the margin, or one of a dimension by the margin that is no accident."""
     limit = 0.0 - margin
@@ -325,6 +296,26 @@ def _gate(suite: Difference, dimensions: Sequence[Difference], margin: float) ->
             f"undecided; the limit is {limit:+g}"
         )
     return "pass", f"partial changed by {suite.mean:+.3f}; the limit is {limit:+g}"
+
+
+def _find_open(
+    paired: Paired, dimensions: Sequence[Difference], margin: float, delta: float, seed: int
+) -> str | None:
+    """Which dimension would be a regression if all that was left undecided told against the candidate; None where none would."""
+    low = [
+        one for one in dimensions if one.bound_low < one.bound_high and _is_drop(one.bound_low, 0.0 - margin)
+    ]
+    if not low:
+        return None
+    figures = [paired.suite, *(paired.dimensions[one.name] for one in dimensions)]
+    worst = holm([min(swap_p(_changes(pairs), seed), swap_p(pairs.lows, seed)) for pairs in figures])
+    for one, p in zip(dimensions, worst[1:], strict=True):
+        if one in low and p <= delta:
+            return (
+                f"dimension {one.name} changed by between {one.bound_low:+.3f} and {one.bound_high:+.3f}, depending on what was "
+                f"left undecided; the limit is {0.0 - margin:+g}"
+            )
+    return None
 
 
 def _is_drop(difference: float, limit: float) -> bool:
