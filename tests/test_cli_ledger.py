@@ -183,6 +183,17 @@ def test_what_is_no_settlement_is_refused(home: Path, text: str):
     assert run_app(["ledger", "resolve", text, "--home", str(home)]) == 2
 
 
+def test_a_dry_run_refuses_what_the_real_one_would(home: Path, capsys: pytest.CaptureFixture[str]):
+    """A call that is not unknown cannot be settled, and that is said before anything is."""
+    command = ["ledger", "resolve", "9=not-billed", "--home", str(home)]
+
+    assert run_app([*command, "--dry-run"]) == 2
+    assert run_app(command) == 2
+
+    said = capsys.readouterr().err.splitlines()
+    assert [("there is no unknown call 9" in line) for line in said] == [True, True]
+
+
 # ── damaged batches ──────────────────────────────────────────────────────────────────────────────
 
 

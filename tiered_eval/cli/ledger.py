@@ -131,6 +131,8 @@ def resolve(
     with _opened(home) as book:
         calls = {call.number: call for call in book.unknown_calls(limit=_ALL)}
         resolutions = [_resolution_of(text, calls) for text in settled]
+        for resolution in resolutions if dry_run else ():
+            _check_unknown(resolution.number, calls)
         problems: list[str] = []
         if usage is not None:
             named = {resolution.number for resolution in resolutions}
@@ -191,8 +193,7 @@ def _resolution_of(text: str, calls: dict[int, UnknownCall]) -> Resolution:
     what = what.strip().lower()
     cost: int | None = None
     if what == "billed":
-        if call not in calls:
-            raise ConfigError(f"there is no unknown call {call}; tiered-eval ledger unknown lists them")
+        _check_unknown(call, calls)
         cost = calls[call].bound
     elif what != "not-billed":
         try:
@@ -203,6 +204,12 @@ def _resolution_of(text: str, calls: dict[int, UnknownCall]) -> Resolution:
             raise ConfigError(f"{text!r}: expected not-billed, billed, or an amount in US dollars")
         cost = pico_from_usd(amount)
     return Resolution(number=call, cost=cost or None, source="by hand")
+
+
+def _check_unknown(call: int, calls: dict[int, UnknownCall]) -> None:
+    """Raises ConfigError where that call is not unknown."""
+    if call not in calls:
+        raise ConfigError(f"there is no unknown call {call}; tiered-eval ledger unknown lists them")
 
 
 def _from_export(
