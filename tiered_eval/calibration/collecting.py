@@ -1,22 +1,23 @@
 """Scores for labels: every free check, the embedding where there is one, and verdicts of a top judge.
 
 The one idea: calibration must see what a run will see, so the scores of labels and those of a run are made by the same two
-functions, :class:`FreeScores` and :func:`embedding_score`. Early acceptance plays no part: all steps are made.
+functions, :class:`~tiered_eval.calibration.features.FreeScores` and :func:`embedding_score`. Early acceptance plays no part: all steps are made.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from operator import mul
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tiered_eval import __version__
-from tiered_eval.calibration.features import FREE_VERSION, FreeScores
+from tiered_eval.calibration.features import FREE_VERSION
 from tiered_eval.calibration.labels import Label
 from tiered_eval.calibration.reading import LabelRow
+from tiered_eval.calibration.spreading import free_scores, helpers_for
 from tiered_eval.errors import EmbedderMissing
 from tiered_eval.prompting import load_prompt
 from tiered_eval.records import (
@@ -61,28 +62,30 @@ _WORDED = frozenset({"must-contain", "must-not-contain", "equivalent"})
 """Kinds of which a likeness of meaning can say something."""
 _JUDGE_PROMPTS = ("statement", "requirement", "rubric", "packed", "decision")
 _TOGETHER = 64
-"""Cases whose sentences are embedded in one go."""
+"""Cases that are scored, and whose sentences are embedded, in one go."""
 
 
 async def collect_scores(
-    cases: Iterable[Case], evaluator: Evaluator
+    cases: Sequence[Case], evaluator: Evaluator, *, helpers: int | None = None
 ) -> dict[tuple[str, str], dict[str, float | None]]:
     """Scores by case id and expectation id: the free ones always, the embedding's where an embedder is there.
+
+    ``helpers``: processes that make the free ones; None takes as many as such a number of cases is worth.
 
     Raises:
         ProviderError, BudgetExceeded, DeadlineReached: a paid embedder could not look.
     """
     assert evaluator.services is not None, "use the evaluator as an async context manager"
-    free = FreeScores()
+    batches = [cases[at : at + _TOGETHER] for at in range(0, len(cases), _TOGETHER)]
+    made = await free_scores(batches, helpers_for(len(cases)) if helpers is None else helpers)
     services: Services | None = evaluator.services
     found: dict[tuple[str, str], dict[str, float | None]] = {}
-    for batch in _batches(cases):
+    for batch, batch_scores in zip(batches, made, strict=True):
         if services is not None:
             services = await _warmed(batch, services)
-        for case in batch:
+        for case, case_scores in zip(batch, batch_scores, strict=True):
             subject = Subject(case)
-            for expectation in case.expectations:
-                scores = free.of(expectation, subject)
+            for expectation, scores in zip(case.expectations, case_scores, strict=True):
                 if services is not None:
                     scores[EMBEDDING_SCORE] = await embedding_score(expectation, subject, services)
                 found[case.id, expectation.id] = scores
@@ -109,7 +112,7 @@ async def embedding_score(expectation: Expectation, subject: Subject, services: 
 
 async def label_scores(rows: Sequence[LabelRow], evaluator: Evaluator) -> tuple[Label, ...]:
     """The labels of a file, those with texts given their scores."""
-    found = await collect_scores((row.case for row in rows if row.case is not None), evaluator)
+    found = await collect_scores([row.case for row in rows if row.case is not None], evaluator)
     return tuple(
         row.label
         if row.case is None
@@ -252,14 +255,3 @@ def _texts(expectation: Expectation, subject: Subject) -> tuple[list[str], list[
     if len(sentences) > MOST_SENTENCES:
         return values, []
     return values, [subject.text[one.start : one.end] for one in sentences]
-
-
-def _batches(cases: Iterable[Case]) -> Iterable[list[Case]]:
-    batch: list[Case] = []
-    for case in cases:
-        batch.append(case)
-        if len(batch) == _TOGETHER:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
