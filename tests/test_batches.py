@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -25,12 +25,21 @@ from tiered_eval.errors import (
     ProviderError,
     ProviderRefused,
     ProviderUnavailable,
+    RateLimited,
 )
 from tiered_eval.ledger import Ledger, Totals
 from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, SCHEMA, connect
 from tiered_eval.parsing import judgement_parser
 from tiered_eval.pricing import PriceBook
-from tiered_eval.records import BatchHandle, BatchItem, BatchState, Completed, ModelRequest, Usage
+from tiered_eval.records import (
+    BatchHandle,
+    BatchItem,
+    BatchSearch,
+    BatchState,
+    Completed,
+    ModelRequest,
+    Usage,
+)
 from tiered_eval.runner.services import open_services
 from tiered_eval.testing.clock import HandClock
 from tiered_eval.testing.scripted import ScriptedProvider, Step, make_request
@@ -384,6 +393,40 @@ async def test_a_submission_that_fails_is_made_good(
     assert len(vendor.single.asked) == alone
     assert books(tmp_path).settled == vendor.bill
     assert books(tmp_path).unknown == 0
+
+
+async def test_a_batch_that_appears_late_is_not_made_twice(tmp_path: Path):
+    """A vendor may still be taking what it did not answer: that it knows of no such batch is believed a minute later."""
+    vendor, clock = Vendor(submissions=["taken, unanswered"]), HandClock(moves_itself=True)
+    find, submitted = vendor.batches.find, clock()
+
+    async def find_late(custom_ids: Collection[str], **more: Any) -> BatchSearch:
+        if clock() < submitted + 30:
+            return BatchSearch(handle=None)
+        return await find(custom_ids, **more)
+
+    vendor.batches.find = find_late  # type: ignore[method-assign]  # the vendor's whim
+    async with vendor.gateway(tmp_path, hand_clock=clock) as gateway:
+        got = await ask_all(gateway)
+
+    assert answers(got) == ["met"] * 5
+    assert (vendor.batches.sizes, vendor.single.asked) == ([5], [])
+    check_books(tmp_path, vendor)
+
+
+async def test_a_vendor_that_asks_for_an_absurd_wait_is_not_waited_for(tmp_path: Path):
+    """A submission that may come again in a year is made call by call today."""
+    vendor, clock = Vendor(), HandClock(moves_itself=True)
+
+    async def refuse(items: Sequence[BatchItem], **more: Any) -> BatchHandle:
+        raise RateLimited("later", model=SMALL, status=429, billed="no", retry_after_s=3e7)
+
+    vendor.batches.submit = refuse  # type: ignore[method-assign]  # the vendor's whim
+    async with vendor.gateway(tmp_path, hand_clock=clock) as gateway:
+        got = await ask_all(gateway)
+
+    assert answers(got) == ["met"] * 5
+    assert clock() < 3600
 
 
 # ── the cap ──────────────────────────────────────────────────────────────────────────────────────

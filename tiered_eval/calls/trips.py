@@ -39,6 +39,8 @@ LONGER_EACH_TIME = 1.5
 """Looking every minute at first and every five minutes later is what both vendors advise (2026-11-30)."""
 SUBMISSIONS = 3
 """Tries to hand over a batch that the vendor surely did not take."""
+LONGEST_ASKED_S = 600.0
+"""A vendor that asks for a longer wait than this before the next try is not waited for, as with single calls."""
 SETTLED_TOGETHER = 256
 """Results that share a wait for the disk."""
 
@@ -160,15 +162,17 @@ class Trip:
                 return await self.provider.submit(items)
             except ProviderError as error:
                 if error.billed != "no":
-                    # It may have been taken, and must not be submitted again.
+                    # It may have been taken, or be taken in this moment, and must not be submitted again.
+                    await self.sleep(FIRST_LOOK_S)
                     return await self._look_for()
                 if error.stops_run:
                     await self._end(lambda seat: seat.booking.release(), error=error)
                     raise
-                if not error.retryable or attempt == SUBMISSIONS:
+                wait_s = max(error.retry_after_s or 0.0, FIRST_LOOK_S)
+                if not error.retryable or attempt == SUBMISSIONS or wait_s > LONGEST_ASKED_S:
                     self._warn(f"was not taken, and is asked call by call: {error}")
                     return None
-                await self.sleep(max(error.retry_after_s or 0.0, FIRST_LOOK_S))
+                await self.sleep(wait_s)
         return None
 
     async def _look_for(self) -> BatchHandle | None:
