@@ -37,6 +37,8 @@ def in_seconds(seconds: float) -> str:
         ("negative", {"retry-after": "-5"}, None),
         ("not a number", {"retry-after": "nan"}, None),
         ("for ever", {"retry-after": "inf"}, None),
+        ("after the last day", {"retry-after": "Fri, 31 Dec 9999 23:59:59 -0100"}, None),
+        ("in no year", {"retry-after": f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT"}, None),
     ],
 )
 def test_wait_is_read_in_all_spellings(why: str, headers: dict[str, str], seconds: float | None):
@@ -57,6 +59,9 @@ def test_wait_is_read_in_all_spellings(why: str, headers: dict[str, str], second
         (in_seconds(20), 20.0),
         (in_seconds(-20), 0.0),
         ("1s later", None),
+        ("9" * 400 + "h", None),
+        ("9999-12-31T23:59:59-01:00", None),
+        ("0001-01-01T00:00:00+01:00", None),
         ("", None),
     ],
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -50,11 +50,7 @@ def retry_after_from_headers(headers: Mapping[str, str], *, now: datetime) -> fl
         return seconds
     if text is None:
         return None
-    try:
-        then = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (_in_utc(then) - now).total_seconds())
+    return _seconds_to(text, parsedate_to_datetime, now)
 
 
 class _Allowance:
@@ -111,12 +107,17 @@ def _seconds_until(text: str | None, now: datetime) -> float | None:
         return seconds if text is not None else None
     parts = _GO_PART.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
-        return sum(float(number) * _GO_UNITS_S[unit] for number, unit in parts)
+        seconds = sum(float(number) * _GO_UNITS_S[unit] for number, unit in parts)
+        return seconds if math.isfinite(seconds) else None
+    return _seconds_to(text, datetime.fromisoformat, now)
+
+
+def _seconds_to(text: str, parse: Callable[[str], datetime], now: datetime) -> float | None:
+    """Until an instant, 0 once it has gone by; None for what is none, or is beyond the calendar."""
     try:
-        then = datetime.fromisoformat(text)
-    except ValueError:
+        return max(0.0, (_in_utc(parse(text)) - now).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, (_in_utc(then) - now).total_seconds())
 
 
 def _in_utc(instant: datetime) -> datetime:
