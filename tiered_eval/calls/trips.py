@@ -162,8 +162,7 @@ class Trip:
                 return await self.provider.submit(items)
             except ProviderError as error:
                 if error.billed != "no":
-                    # It may have been taken, or be taken in this moment, and must not be submitted again.
-                    await self.sleep(FIRST_LOOK_S)
+                    # It may have been taken, and must not be submitted again.
                     return await self._look_for()
                 if error.stops_run:
                     await self._end(lambda seat: seat.booking.release(), error=error)
@@ -178,6 +177,7 @@ class Trip:
     async def _look_for(self) -> BatchHandle | None:
         """Find out what became of a submission that was not answered; None where there surely is no batch."""
         wait_s = FIRST_LOOK_S
+        await self.sleep(wait_s)  # for it may be taken in this moment
         while True:
             try:
                 found = await self.provider.find(list(self.seats), since=self.since)
