@@ -13,6 +13,7 @@ from tiered_eval.records import (
     Failure,
     Figure,
     GateResult,
+    PeopleAudits,
     Report,
     SampledScore,
     Spend,
@@ -225,6 +226,9 @@ _SAMPLE = Report(
         allowed=0.05,
         alarm_level=0.4,
         is_stale=False,
+        by_people=PeopleAudits(
+            answered=37, differing=2, open=3, allowed=0.05, alarm_level=0.6, is_stale=False
+        ),
     ),
     sampled=SampledScore(
         estimate=0.61, low=0.52, high=0.7, like_low=0.4, like_high=0.8, judged=2, open=1, total=4

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from report_samples import result, sample_report, verdict
 
-from tiered_eval.records import CertificateUse, Counts, Report, SampledScore, Step, Verdict
+from tiered_eval.records import CertificateUse, Counts, PeopleAudits, Report, SampledScore, Step, Verdict
 from tiered_eval.records.codec import (
     case_result_from_json,
     case_result_to_json,
@@ -67,6 +67,24 @@ def test_a_sampled_score_names_what_it_rests_on(form: str):
 
     for part in ("0.853", "0.827 to 0.879", "0.806 to 0.900", "judged 160 of 816"):
         assert part in text
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "junit"])
+def test_audits_by_people_are_shown_beside_the_judges(form: str):
+    """What people said has a line of its own, and an alarm stands on the line of whoever raised it."""
+    people = PeopleAudits(answered=37, differing=9, open=3, allowed=0.05, alarm_level=31.0, is_stale=True)
+    report = sample_report(certificate=replace(USE, is_stale=True, by_people=people))
+    text = {
+        "terminal": terminal.render(report, width=2000),
+        "markdown": "".join(markdown.render(report)),
+        "junit": "".join(junit.render(report)),
+    }[form]
+
+    (mine,) = [line for line in text.splitlines() if "9 of 37 differ from people" in line]
+    (other,) = [line for line in text.splitlines() if "3 of 61 in all" in line]
+    assert "3 open" in mine
+    assert "STALE" in mine
+    assert "STALE" not in other
 
 
 @pytest.mark.parametrize("form", ["terminal", "markdown"])

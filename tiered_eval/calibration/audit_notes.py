@@ -3,7 +3,8 @@
 The one idea: two runs that audit at once must both count, so a book is read, changed and written without anyone in between;
 and what a run has asked stands there before the question leaves, so a kill loses nothing.
 
-Route: the runner hands its changes to :func:`change_audits`; ``tiered-eval audit`` reads :func:`audit_states`.
+Route: the runner hands its changes to :func:`change_audits`; ``tiered-eval audit`` reads :func:`audit_states`. Audits by people are
+kept with their verdicts (:mod:`tiered_eval.calibration.people_audits`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tiered_eval.cli.asking import asking_options, items_from
+from tiered_eval.cli.asking import asking_from, asking_options
 from tiered_eval.cli.output import complain, say
 from tiered_eval.errors import ConfigError
 
@@ -26,12 +26,13 @@ __all__ = ["export"]
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="The file to write, .csv or .jsonl (default: manual.csv, or labels.jsonl).",
+    help="The file to write, .csv or .jsonl (default: manual.csv, audits.csv, or labels.jsonl).",
 )
 def export(
     run: str,
     suite: str | None,
     allow_code: bool,
+    audits: bool,
     sample: int | None,
     seed: int,
     home: Path | None,
@@ -41,7 +42,7 @@ def export(
     force: bool,
     output: Path | None,
 ) -> int:
-    """Write a sheet of what RUN left to people: the claim, the response, and a blank verdict.
+    """Write a sheet of what RUN left to people, or drew for an audit: the claim, the response, and a blank verdict.
 
     RUN is a run id, the beginning of one, the word last (the default), or the folder of a kept run. Fill in `verdict`
     with pass or fail, and give the sheet to `tiered-eval import`. Nothing is measured and nothing spent.
@@ -50,24 +51,24 @@ def export(
     from tiered_eval.people.sheets import sheet_text
     from tiered_eval.reports.wording import plural
 
-    if manual and labels:
-        raise click.UsageError("--manual and --labels cannot be combined: one asks, the other tells")
+    if manual + labels + audits > 1:
+        raise click.UsageError("--manual, --audits and --labels cannot be combined: choose one of them")
     if labels:
         return _write_labels(output or Path("labels.jsonl"), home, suite, force=force)
-    path = output or Path("manual.csv")
+    path = output or Path("audits.csv" if audits else "manual.csv")
     _check_free(path, force=force)
-    items, store = items_from(run, suite, home, allow_code=allow_code, sample=sample, seed=seed)
-    asked = items if again else unanswered(items, store)
+    asking = asking_from(run, suite, home, audits=audits, allow_code=allow_code, sample=sample, seed=seed)
+    asked = asking.items if again else unanswered(asking.items, asking.store)
     if not asked:
-        store.add_items(items)  # the text that the checks look at may be another by now
+        asking.remember()  # the text that the checks look at may be another by now
         complain(
-            f"nothing to ask: {plural(len(items), 'item')}, all judged"
-            if items
-            else "nothing was left to people"
+            f"nothing to ask: {plural(len(asking.items), 'item')}, all judged"
+            if asking.items
+            else asking.nothing
         )
         return 0
     pieces = sheet_text(asked, path)
-    store.add_items(items)
+    asking.remember()
     _write(path, pieces)
     say(f"{plural(len(asked), 'item')} in {path}; fill in `verdict` and run: tiered-eval import {path}")
     return 0

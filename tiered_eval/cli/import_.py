@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tiered_eval.cli.asking import home_from
+from tiered_eval.cli.asking import home_from, say_audits
 from tiered_eval.cli.options import FOLDER
 from tiered_eval.cli.output import complain, say
 
@@ -35,9 +35,10 @@ def import_(sheet: Path, by: str, replace: bool, home: Path | None) -> int:
     from tiered_eval.people.store import PeopleStore
     from tiered_eval.reports.wording import plural
 
+    store, rows = PeopleStore(home_from(home)), list(read_sheet(sheet))
     done = import_rows(
-        read_sheet(sheet),
-        PeopleStore(home_from(home)),
+        rows,
+        store,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         by=by,
         replace=replace,
@@ -50,4 +51,5 @@ def import_(sheet: Path, by: str, replace: bool, home: Path | None) -> int:
         f"{plural(done.added, 'verdict')} added, {done.repeated:,} known already, {done.blank:,} left open, "
         f"{plural(len(done.problems), 'row')} left out"
     )
+    say_audits(store, (row.id for row in rows))
     return 2 if done.problems else 0

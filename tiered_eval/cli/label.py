@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiered_eval.cli.asking import asking_options, items_from
+from tiered_eval.cli.asking import asking_from, asking_options, say_audits
 from tiered_eval.cli.keys import END, Keys, keys_of
 from tiered_eval.cli.output import complain, say
 
@@ -37,13 +37,14 @@ def label(
     run: str,
     suite: str | None,
     allow_code: bool,
+    audits: bool,
     sample: int | None,
     seed: int,
     home: Path | None,
     by: str,
     again: bool,
 ) -> int:
-    """Show what RUN left to people, one response at a time, and take a verdict with one key.
+    """Show what RUN left to people, or drew for an audit, one response at a time, and take a verdict with one key.
 
     RUN is a run id, the beginning of one, the word last (the default), or the folder of a kept run. Each verdict is
     kept at once and counts in every later run. y: the claim is met. n: it is not. s: skip. b: back. q: quit.
@@ -51,17 +52,18 @@ def label(
     from tiered_eval.people.asking import unanswered
     from tiered_eval.reports.wording import plural
 
-    items, store = items_from(run, suite, home, allow_code=allow_code, sample=sample, seed=seed)
+    asking = asking_from(run, suite, home, audits=audits, allow_code=allow_code, sample=sample, seed=seed)
+    items, store = asking.items, asking.store
     asked = items if again else unanswered(items, store, by=by if by else None)
+    asking.remember()  # the text that the checks look at may be another by now, so also where nothing is asked
     if not asked:
-        store.add_items(items)  # the text that the checks look at may be another by now
-        complain("nothing to ask" if items else "nothing was left to people")
+        complain("nothing to ask" if items else asking.nothing)
         return 0
-    store.add_items(items)
     with keys_of() as keys:
         session = _Session(asked, store, keys, by=by, now=_now)
         session.run()
     say(f"{plural(session.judged, 'verdict')}, {len(asked) - session.judged:,} still open")
+    say_audits(store, (item.id for item in asked))
     return 0
 
 

@@ -5,7 +5,8 @@ run of the same suite, and in no run whose response or claim has changed.
 
 Route: a run writes what is left to people beside its results (:mod:`pending`); ``export`` makes a sheet of it
 (:mod:`sheets`) and remembers what was asked; ``import`` and ``label`` keep verdicts in the home (:mod:`store`); the runner
-asks :func:`verdicts_for` before it asks a model; :mod:`labels` hands them to calibration.
+asks :func:`verdicts_for` before it asks a model; :mod:`labels` hands them to calibration. Early verdicts that a run draws for an
+audit go the same way (:mod:`audits`), and are no labels.
 """
 
 from tiered_eval.people.items import Item, item_id, item_of

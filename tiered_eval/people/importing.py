@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tiered_eval.people.audits import asked_audits
 from tiered_eval.people.sheets import Row, parse_verdict
 from tiered_eval.people.store import Judgement, PeopleStore, Said
 
@@ -44,7 +45,8 @@ def import_rows(
     Raises:
         ConfigError: the sheet or the home cannot be read, or the home cannot be written.
     """
-    known, before = store.items(), store.judgements()
+    known = {*store.items(), *(audit.id for audit in asked_audits(store))}
+    before = store.judgements()
     reading = _Reading(by)
     for row in rows:
         reading.take(row, known)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tiered_eval.people.items import item_id
-from tiered_eval.people.store import Judgement, PeopleStore
+from tiered_eval.people.store import Judgement, PeopleStore, Said
 from tiered_eval.records import Case, Expectation, Step, Verdict
 
 __all__ = ["BY_PEOPLE", "HumanVerdicts", "verdicts_for"]
@@ -42,13 +42,18 @@ class HumanVerdicts:
     def __len__(self) -> int:
         return len(self._said)
 
+    def agreed(self, id: str) -> Said | None:
+        """What everybody who was asked about an item said of it; None where nobody did, or not with one voice."""
+        first, *others = {said.verdict for said in self._said.get(id, ())} or {None}
+        return None if others else first
+
     def find(self, case: Case, expectation: Expectation, *, trail: tuple[Step, ...] = ()) -> Verdict | None:
         """The verdict of people on this expectation of this very response, if they agree on one."""
-        judgements = self._said.get(item_id(case, expectation))
-        if judgements is None or len({said.verdict for said in judgements}) != 1:
+        id = item_id(case, expectation)
+        state = self.agreed(id)
+        if state is None:
             return None
-        first = judgements[0]
-        assert first.verdict is not None, "kept without those that were taken back"
+        judgements = self._said[id]
         comment = next((said.comment for said in judgements if said.comment), "")
         who = "a person" if len(judgements) == 1 else f"{len(judgements)} people"
         return Verdict(
@@ -56,7 +61,7 @@ class HumanVerdicts:
             expectation_id=expectation.id,
             kind=expectation.claim,
             expected=expectation.expected,
-            state=first.verdict,
+            state=state,
             reason=f"judged by {who}" + (f": {comment}" if comment else ""),
             scorer=BY_PEOPLE,
             trail=trail,

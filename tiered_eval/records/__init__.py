@@ -27,7 +27,7 @@ from tiered_eval.records.calls import (
     Usage,
 )
 from tiered_eval.records.cases import CapPeriod, Case, Expectation, Match, Suite, SuiteSettings, Value, Where
-from tiered_eval.records.certified import CertificateUse, SampledScore
+from tiered_eval.records.certified import CertificateUse, PeopleAudits, SampledScore
 from tiered_eval.records.decisions import (
     DecisionAnswer,
     DecisionKind,
@@ -114,6 +114,7 @@ __all__ = [
     "Outcome",
     "OutcomeState",
     "PackedForm",
+    "PeopleAudits",
     "RateLimits",
     "Report",
     "SampledScore",

@@ -7,6 +7,23 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleAudits:
+    """What people said of early verdicts that were drawn for them, over all runs of a home."""
+
+    answered: int
+    differing: int
+    """Of those, where they said otherwise."""
+    open: int
+    """Asked about, and not answered, or not with one voice."""
+    allowed: float | None
+    """Share that may differ by the certificate; None where it promises nothing about people, and no alarm can be raised."""
+    alarm_level: float | None
+    """Evidence that more differ than allowed: 1 is none, 20 raises the alarm."""
+    is_stale: bool
+    """Has the alarm gone off?"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateUse:
     """What a certificate did in a run, and how its audits stand."""
 
@@ -32,11 +49,13 @@ class CertificateUse:
     alarm_level: float | None
     """Evidence that more differ than allowed: 1 is none, 20 raises the alarm."""
     is_stale: bool
-    """The alarm has gone off, in this run or before: nothing is decided early any more."""
+    """The alarm has gone off, in this run or before, by the judge's audits or by those of people: nothing is decided early any more."""
     unlike: str | None = None
     """Why most of this run is other data than the promise is about; None where it is not."""
     outside: int = 0
     """Verdicts that it has no part in, given early by plain routes and pinned scorers: nothing is promised about them."""
+    by_people: PeopleAudits | None = None
+    """How its audits by people stood when the run began; None where nobody was asked."""
 
     @property
     def doubt(self) -> str | None:

@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
 from tiered_eval.errors import ConfigError
-from tiered_eval.records.certified import CertificateUse, SampledScore
+from tiered_eval.records.certified import CertificateUse, PeopleAudits, SampledScore
 from tiered_eval.records.report import (
     AgainstBase,
     AskedAgain,
@@ -239,7 +239,14 @@ def report_from_json(data: Mapping[str, Any], results: Sequence[CaseResult] | No
 def _certificate_from_json(data: Mapping[str, Any] | None) -> CertificateUse | None:
     if data is None:
         return None
-    return _known(CertificateUse, data, promise=tuple(data["promise"]), void=tuple(data["void"]))
+    by_people = data.get("by_people")
+    return _known(
+        CertificateUse,
+        data,
+        promise=tuple(data["promise"]),
+        void=tuple(data["void"]),
+        by_people=None if by_people is None else _known(PeopleAudits, by_people),
+    )
 
 
 def _evidence_to_json(evidence: Evidence) -> Json:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tiered_eval.calibration.audit import ALARM_CAPITAL
+from tiered_eval.calibration.people_audits import people_line
 from tiered_eval.records import CertificateUse, Report, SampledScore, Verdict
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import plural, share
@@ -27,6 +28,8 @@ def certified_facts(use: CertificateUse) -> Iterator[tuple[str, str, str]]:
     yield ("" if lines else "certified", _decided(use), "yellow" if use.void else "")
     if use.audited or use.audits_ever:
         yield ("audit", _audited(use), "bold red" if use.is_stale else "")
+    if use.by_people is not None:
+        yield ("by people", people_line(use.by_people), "bold red" if use.by_people.is_stale else "")
 
 
 def doubt_line(use: CertificateUse) -> str:
@@ -47,6 +50,8 @@ def certified_properties(report: Report) -> dict[str, str]:
         if use.doubt is not None:
             found["certificate.doubt"] = use.doubt
         found["certificate.audit"] = _audited(use)
+        if use.by_people is not None:
+            found["certificate.audit.people"] = people_line(use.by_people)
     return found
 
 
@@ -96,6 +101,6 @@ def _audited(use: CertificateUse) -> str:
     )
     return (
         f"{line}: STALE, nothing is decided early until the suite is calibrated again"
-        if use.is_stale
+        if use.is_stale and not (use.by_people is not None and use.by_people.is_stale)
         else line
     )

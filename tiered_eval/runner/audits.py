@@ -5,7 +5,8 @@ that the certificate was made for; where it cannot look (no money, no time, an o
 nobody had asked. Only replies that were bought now are evidence: one that was kept tells nothing new.
 
 Drawn by a hash of the claim and of the response, so that the same response is audited in every run (and answered from the
-store), another response of the same case anew. Each is noted in the ledger before the judge is asked and when it has
+store), another response of the same case anew. The same draw names those that people may be asked about, who need no judge to be there:
+they are written beside the results of the run. Each is noted in the ledger before the judge is asked and when it has
 answered, so a run that is killed loses none. Route: ``runner.certified`` draws here, ``runner.checks`` says when the judge is
 asked and comes back with its verdict.
 """
@@ -18,12 +19,21 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol
 
-from tiered_eval.calibration.audit import DEFAULT_RATE, AuditDraw, AuditState, audit_rank, begin_audit
+from tiered_eval.calibration.audit import (
+    DEFAULT_RATE,
+    LEAST_AUDITS,
+    AuditDraw,
+    AuditState,
+    audit_rank,
+    begin_audit,
+)
 from tiered_eval.calibration.audit_book import AuditBook, Owners
 from tiered_eval.calibration.audit_notes import change_audits, end_audits, find_audits
 from tiered_eval.calibration.certificate import Certificate
 from tiered_eval.errors import ConfigError, LedgerError
-from tiered_eval.records import Expectation, Step, Verdict
+from tiered_eval.people import item_of
+from tiered_eval.people.audits import AskedAudit, DrawnAudit, DrawnForPeople
+from tiered_eval.records import Expectation, PeopleAudits, Step, Verdict
 from tiered_eval.text.subject import Subject
 
 if TYPE_CHECKING:
@@ -103,10 +113,19 @@ class Audits:
         seed: of the run; the same verdicts are drawn with the same.
         rate: share of early verdicts that are drawn; None: the default.
         is_live: replies may be bought. A run that makes no call makes no ledger either.
+        people: how the audits by people stand, if there are any.
+        for_people: takes what is drawn, for people to be asked about later; None: nobody will be.
     """
 
     def __init__(
-        self, certificate: Certificate, *, seed: int = 0, rate: float | None = None, is_live: bool = True
+        self,
+        certificate: Certificate,
+        *,
+        seed: int = 0,
+        rate: float | None = None,
+        is_live: bool = True,
+        people: PeopleAudits | None = None,
+        for_people: DrawnForPeople | None = None,
     ) -> None:
         self.name = certificate.name
         self.allowed = _allowed(certificate)
@@ -117,8 +136,10 @@ class Audits:
         self.differing = 0
         self.trouble: str | None = None
         """Why they could not be noted, if so."""
-        self.was_stale = False
+        self.people = people
+        self.was_stale = people is not None and people.is_stale
         """Had the alarm gone off before this run?"""
+        self.for_people = for_people
         self._is_live = is_live
         self._seed = seed
         self._rate = DEFAULT_RATE if rate is None else rate
@@ -149,7 +170,7 @@ class Audits:
         self._ledger = ledger
         found = None if ledger is None else find_audits(ledger, self.name)
         if found is not None and ledger is not None:
-            self.was_stale = found.state.is_stale
+            self.was_stale = self.was_stale or found.state.is_stale
             if self._book is not None:
                 self._book = found.left_behind(ledger)
                 self._has_news = bool(self._book.open)
@@ -166,7 +187,9 @@ class Audits:
 
     @property
     def is_stale(self) -> bool:
-        return self.state is not None and self.state.is_stale
+        """Has the alarm gone off, by the judge's audits or by those of people?"""
+        is_refuted = self.state is not None and self.state.is_stale
+        return is_refuted or (self.people is not None and self.people.is_stale)
 
     @property
     def missing(self) -> int:
@@ -175,17 +198,40 @@ class Audits:
         return max(0, self._draw.missing - taken_in)
 
     def find_turn(self, early: Verdict, expectation: Expectation, subject: Subject) -> Audit | None:
-        """The audit of a certified verdict, if it is drawn for one or spare."""
-        if not self._is_drawing:
+        """The audit of a certified verdict, if it is drawn for one by the judge, or spare. People may be asked about it as well."""
+        if not self._is_drawing and self.for_people is None:
             return None
         id = _id(expectation, subject)
+        is_drawn = self._draw.offer(id)
+        if not is_drawn and not self._draw.is_spare(id):
+            return None
+        rank = audit_rank(id, self._seed)
+        if self.for_people is not None:
+            question = self._question(early, expectation, subject)
+            if is_drawn:
+                self.for_people.add(question)
+            else:
+                self.for_people.add_spare(rank, question, most=LEAST_AUDITS)
+        if not self._is_drawing:
+            return None
         grant = self._certificate.grant_for(expectation.kind)
         allowed = None if grant is None else grant.early_vs_top_rate_upper
-        audit = Audit(self, early, id=_digest(id), rank=audit_rank(id, self._seed), allowed=allowed)
-        if self._draw.offer(id):
+        audit = Audit(self, early, id=_digest(id), rank=rank, allowed=allowed)
+        if is_drawn:
             audit.promote()
-            return audit
-        return audit if self._draw.is_spare(id) else None
+        return audit
+
+    def _question(self, early: Verdict, expectation: Expectation, subject: Subject) -> DrawnAudit:
+        """The same for people. What they may differ by is alpha, where it was people who gave the labels."""
+        promise = self._certificate.promise
+        item = item_of(subject.whole, expectation)
+        audit = AskedAudit(
+            id=item.id,
+            certificate=self.name,
+            early="pass" if early.state == "pass" else "fail",
+            allowed=promise.alpha if promise.label_source == "human" else None,
+        )
+        return DrawnAudit(item=item, audit=audit)
 
     def would_draw(self, expectation: Expectation, subject: Subject) -> bool:
         """Would an early verdict on it be audited? Nothing comes of asking."""
@@ -239,6 +285,8 @@ class Audits:
 
     def note(self) -> None:
         """Close what this run has left open."""
+        if self.for_people is not None:
+            self.for_people.end(self._draw.missing)
         if not self._has_news or self._book is None or self.allowed is None:
             return
         self._has_news = False

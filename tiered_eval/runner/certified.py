@@ -29,9 +29,11 @@ from tiered_eval.calibration.collecting import (
 from tiered_eval.calibration.decider import CertifiedDecider, Decision
 from tiered_eval.calibration.drift import DRIFT_BINS, drift_warning, most_is_unlike
 from tiered_eval.calibration.features import FreeScores
+from tiered_eval.calibration.people_audits import find_people_audits, people_line
 from tiered_eval.calibration.wording import certified_line
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import EmbedderMissing, LedgerError
+from tiered_eval.people.audits import AUDITS_FILE, DrawnForPeople
 from tiered_eval.profiles import Profile
 from tiered_eval.records import CaseResult, CertificateUse, Expectation, JudgeStage, Outcome, Suite, Verdict
 from tiered_eval.runner.audits import Audits
@@ -72,10 +74,19 @@ class CertifiedChecks:
         seed: int = 0,
         audit_rate: float | None = None,
         is_live: bool = True,
+        home: Path | None = None,
+        results_path: Path | None = None,
     ) -> None:
-        """``is_live``: replies may be bought."""
+        """``is_live``: replies may be bought. What is drawn for people is written beside ``results_path``, if there is one."""
         self.void: tuple[str, ...] = ("its fingerprints were not compared yet",)
-        self.audits = Audits(certificate, seed=seed, rate=audit_rate, is_live=is_live)
+        self.audits = Audits(
+            certificate,
+            seed=seed,
+            rate=audit_rate,
+            is_live=is_live,
+            people=None if home is None else find_people_audits(home, certificate.name),
+            for_people=None if results_path is None else DrawnForPeople(results_path.with_name(AUDITS_FILE)),
+        )
         self._certificate = certificate
         self.early = 0
         """Verdicts that it gave in this run, those that were audited after included."""
@@ -97,7 +108,7 @@ class CertifiedChecks:
         """The certificate of a run, if it has one.
 
         Raises:
-            ConfigError: the file is none.
+            ConfigError: the file is none, or what people said in the home cannot be read.
         """
         path = certificate_for(suite.path if suite is not None else None, config.certificate)
         if path is None:
@@ -108,6 +119,8 @@ class CertifiedChecks:
             seed=config.seed,
             audit_rate=config.audit_rate,
             is_live=config.mode == "live",
+            home=config.home,
+            results_path=config.results_path,
         )
 
     async def begin(self, services: RunServices) -> None:
@@ -179,15 +192,21 @@ class CertifiedChecks:
 
     def _doubts(self) -> Iterator[str]:
         audits = self.audits
-        if audits.state is not None and audits.is_stale:
+        people = audits.people
+        if audits.state is not None and audits.state.is_stale:
             yield f"ALARM: the certificate has gone stale {_since(audits)}: {audit_line(audits.state)}"
-        if audits.allowed is None and audits.made:
+        if people is not None and people.is_stale:
+            yield f"ALARM: the certificate has gone stale, and what it covers went to the judge: {people_line(people)}"
+        if audits.allowed is None and audits.made and (people is None or people.alarm_level is None):
             yield (
                 "audits cannot raise an alarm: the certificate does not know how often early verdicts and the top judge "
-                "differed when it was made; calibrate with labels that the judge has judged as well (--top)"
+                "differed when it was made; calibrate with labels that the judge has judged as well (--top), or have people "
+                "audit (tiered-eval export --audits)"
             )
         if audits.trouble is not None:
             yield f"the audits of this run could not be noted: {audits.trouble}"
+        if audits.for_people is not None and audits.for_people.trouble is not None:
+            yield f"people cannot be asked about all that was drawn for an audit: {audits.for_people.trouble}"
         if (judge := self._certificate.judge_name) is not None and ":" not in judge:
             yield (
                 f"the promise is about verdicts of {judge} on record; whether the last judge of this run is that one cannot be told: "
@@ -243,6 +262,7 @@ class CertifiedChecks:
             alarm_level=state.capital if state is not None else None,
             is_stale=audits.is_stale,
             unlike=self.unlike,
+            by_people=audits.people,
         )
 
     @property

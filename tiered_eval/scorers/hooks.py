@@ -135,7 +135,7 @@ def _arguments(hook: Hook, known: Mapping[str, Any]) -> tuple[list[Any], dict[st
 def _read(said: Any, stage: str, hook: Hook, subject: Subject) -> Subject | Outcome:
     """A text in the place of the response, or a decision."""
     if isinstance(said, str):
-        return Subject(replace(subject.case, response=said))
+        return Subject(replace(subject.case, response=said), whole=subject.whole)
     who = _who(stage, hook)
     if isinstance(said, Mapping):
         decided = outcome_of(said, who)

@@ -22,12 +22,16 @@ _MISSING: Any = object()
 
 
 class Subject:
-    """One case as scorers see it: ``text`` is the response; ``view(f)`` is ``f(text)``, computed once."""
+    """One case as scorers see it: ``text`` is the response; ``view(f)`` is ``f(text)``, computed once.
 
-    __slots__ = ("_readings", "_views", "case", "text")
+    ``whole`` is the case as it came, where ``case`` has another text in the place of its response.
+    """
 
-    def __init__(self, case: Case) -> None:
+    __slots__ = ("_readings", "_views", "case", "text", "whole")
+
+    def __init__(self, case: Case, *, whole: Case | None = None) -> None:
         self.case = case
+        self.whole = case if whole is None else whole
         self.text = case.response
         self._views: dict[Callable[[str], Any], Any] = {}
         self._readings: dict[str, Subject] = {}
@@ -43,5 +47,5 @@ class Subject:
         """The same case with another reading of its response, whose views are kept as well."""
         kept = self._readings.get(text)
         if kept is None:
-            kept = self._readings[text] = Subject(replace(self.case, response=text))
+            kept = self._readings[text] = Subject(replace(self.case, response=text), whole=self.whole)
         return kept
