@@ -12,10 +12,13 @@ from certified_shipments import certificate_of, shipment, shipment_labels, suite
 from tiered_eval import RunConfig, evaluate
 from tiered_eval.calibration.certificate import Certificate, save_certificate
 from tiered_eval.calibration.collecting import judge_fingerprint
+from tiered_eval.calibration.features import FreeScores
+from tiered_eval.calibration.labels import Label
 from tiered_eval.calibration.promise import Promise
 from tiered_eval.cli.app import run_app
 from tiered_eval.records import Case
 from tiered_eval.testing.builders import make_case, make_expectation
+from tiered_eval.text.subject import Subject
 
 pytest.importorskip("numpy", reason="calibration needs numpy, which the extra [local] brings")
 
@@ -59,6 +62,23 @@ async def test_kinds_without_a_certificate_keep_their_route(certificate: Certifi
     _, [verdict] = await verdicts_with(certificate, tmp_path, [case])
 
     assert (verdict.state, verdict.scorer, verdict.certified) == ("pass", "exact", False)
+
+
+async def test_a_promise_about_a_claim_is_none_about_its_denial(tmp_path: Path):
+    """Labels of `equivalent` are mostly met, `not-equivalent` mostly not: it is another kind, and keeps its plain route."""
+    rng, drawn, labels = random.Random(2), [], []
+    for number in range(900):
+        case, is_met = shipment(number, rng, is_met=number % 10 > 0)
+        claim = replace(case.expectations[0], kind="equivalent", match="any")
+        scores = FreeScores().of(claim, Subject(case)) if number < 600 else {}
+        labels.append(Label(id=case.id, case=case.id, kind="equivalent", met=is_met, scores=scores))
+        drawn.append(replace(case, expectations=(claim, replace(claim, id="denied", negated=True))))
+    certificate = certificate_of(labels[:600], Promise())
+
+    _, verdicts = await verdicts_with(certificate, tmp_path, drawn[600:])
+
+    assert any(one.certified for one in verdicts if one.kind == "equivalent")
+    assert not any(one.certified for one in verdicts if one.kind == "not-equivalent")
 
 
 async def test_what_no_label_was_like_climbs(certificate: Certificate, tmp_path: Path):
