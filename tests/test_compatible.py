@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from aiohttp import web
 from provider_faults import FAULT_MEANINGS, KEY, NONCE, REQUEST, Meaning, ask, fail, meaning_of, opened
 
 from tiered_eval.errors import ConfigError, ModelRefused, ProviderError, ProviderRefused
+from tiered_eval.pricing import input_bound_tokens
 from tiered_eval.providers.base import Provider
 from tiered_eval.providers.compatible import PROFILES, CompatibleProvider
 from tiered_eval.providers.registry import (
@@ -310,6 +312,16 @@ async def test_usage_that_cannot_be_true_is_bounded(why: str, usage: Any):
 
     assert reply.usage.is_estimated
     assert reply.usage.input_tokens > 512
+
+
+async def test_a_call_without_counts_is_billed_what_was_reserved():
+    """The bound that is booked is the one that was set aside, whatever letters the schema holds and whoever wrote it."""
+    schema = {"type": "object", "properties": MappingProxyType({"verdict": {"enum": ["да" * 500, "нет"]}})}
+    request = replace(REQUEST, schema=schema)
+    async with answering("compatible", {**ANSWER, "usage": None}) as provider:
+        reply = await ask(provider, request)
+
+    assert reply.usage.input_tokens == input_bound_tokens(request)
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def reply_from_message(
             error, model=model, request_id=answer.request_id, usage=counted, scrub=scrub
         )
     content, reason = value.get("content"), value.get("stop_reason")
-    usage = counted or (bounded_usage(request, nonce) if request is not None else None)
+    usage = counted or (bounded_usage(request) if request is not None else None)
     if not isinstance(content, list) or usage is None:
         raise unreadable(
             f"the answer holds no {'content' if usage is not None else 'token counts'}",

@@ -98,7 +98,7 @@ def reply_from_chat(
             error, model=model, request_id=answer.request_id, usage=counted, scrub=scrub
         )
     message = choice.get("message")
-    usage = counted or (bounded_usage(request, nonce, cost_usd=cost_usd) if request is not None else None)
+    usage = counted or (bounded_usage(request, cost_usd=cost_usd) if request is not None else None)
     if not isinstance(message, Mapping) or usage is None:
         raise unreadable(
             f"the answer holds no {'choice' if usage is not None else 'token counts'}",

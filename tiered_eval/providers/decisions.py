@@ -81,7 +81,7 @@ class OpenAIDecisions(SdkProvider):
         return DecisionReply(
             answers=answers,
             model=returned if isinstance(returned, str) and returned else model,
-            usage=counted or bounded_decision_usage(request, nonce),
+            usage=counted or bounded_decision_usage(request),
             request_id=answer.request_id,
             limits=answer.limits,
             latency_s=answer.latency_s,

@@ -7,12 +7,12 @@ place is the one that was reserved.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from tiered_eval.pricing import decision_bound_tokens, input_bound_tokens
 from tiered_eval.records import DecisionRequest, ModelRequest, Usage
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "bounded_usage",
     "count_in",
     "dollars_from",
-    "input_bound",
     "tokens_in",
     "usage_from_chat",
     "usage_from_responses",
@@ -30,38 +29,21 @@ MOST_TOKENS = 10**9
 """Of one call: a thousand times what any model reads."""
 MOST_USD = Decimal(10_000)
 """That one call is believed to cost."""
-_PER_MESSAGE = 16
-_FIXED = 512
 
 
-def input_bound(request: ModelRequest, nonce: str) -> int:
-    """Tokens that a prompt cannot exceed: a byte-level tokenizer makes at most one a byte."""
-    return _bound((request.system, request.user_text(nonce), json.dumps(dict(request.schema))))
-
-
-def bounded_usage(request: ModelRequest, nonce: str, *, cost_usd: Decimal | None = None) -> Usage:
+def bounded_usage(request: ModelRequest, *, cost_usd: Decimal | None = None) -> Usage:
     """The most that a call can have used, for a server that does not say."""
     return Usage(
-        input_tokens=input_bound(request, nonce),
+        input_tokens=input_bound_tokens(request),
         output_tokens=request.max_tokens,
         is_estimated=True,
         cost_usd=cost_usd,
     )
 
 
-def bounded_decision_usage(request: DecisionRequest, nonce: str) -> Usage:
+def bounded_decision_usage(request: DecisionRequest) -> Usage:
     """The most that a decision can have used, for a server that does not say. Its answers are not text."""
-    texts = [request.system, request.user_text(nonce)]
-    for question in request.questions:
-        texts += [question.name, question.instructions]
-        for option in (question.options or {}).items():
-            texts += option
-    return Usage(input_tokens=_bound(texts), output_tokens=0, is_estimated=True)
-
-
-def _bound(texts: Sequence[str]) -> int:
-    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    return size + len(texts) * _PER_MESSAGE + _FIXED
+    return Usage(input_tokens=decision_bound_tokens(request), output_tokens=0, is_estimated=True)
 
 
 def usage_from_chat(value: Any, *, service_tier: Any, cost_usd: Decimal | None = None) -> Usage | None:
