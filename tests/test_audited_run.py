@@ -31,6 +31,7 @@ from tiered_eval.cli.app import run_app
 from tiered_eval.errors import ProviderUnavailable, SuiteError
 from tiered_eval.ledger import Ledger
 from tiered_eval.records import Case, JudgeStage, Report, Verdict
+from tiered_eval.reports import write
 from tiered_eval.runner import Evaluator, jobs
 from tiered_eval.suite import load_suite
 from tiered_eval.testing.builders import make_case, make_expectation
@@ -234,6 +235,39 @@ async def test_a_harness_that_asks_one_by_one_is_audited_too(certificate: Certif
     audited = sum(verdict.audited for result in results for verdict in result.verdicts)
     assert audited > 0
     assert state_of(certificate, tmp_path / "home").disagreements == audited
+
+
+async def test_what_was_handed_out_as_certified_is_taken_back_at_the_end(
+    certificate: Certificate, tmp_path: Path
+):
+    """Who reads a stream has seen early verdicts before the alarm went off, and learns from the evaluator that nothing is promised of them."""
+    path = tmp_path / "certificate.json"
+    save_certificate(certificate, path)
+    services = ScriptedServices(contrary, home=tmp_path / "home", seconds=lambda text: 0.0)
+    config = RunConfig(embedder="none", home=tmp_path / "home", certificate=path, judges=services.judges)
+
+    async with Evaluator(config, services=services) as evaluator:
+        results = [result async for result in evaluator.stream(shipments(600))]
+    await services.aclose()
+
+    assert any(verdict.certified for result in results for verdict in result.verdicts)
+    assert evaluator.certificate is not None
+    assert evaluator.certificate.doubt is not None
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "junit"])
+async def test_no_report_calls_certified_what_is_in_doubt(
+    certificate: Certificate, tmp_path: Path, form: str
+):
+    """Each form is written when the run has ended, from results that are corrected."""
+    report, _ = await run_with(certificate, shipments(600), tmp_path, contrary)
+
+    text = write(report, form, tmp_path / "out").read_text()
+
+    assert "in doubt" in text
+    assert '"certified": true' not in text
+    assert '"certified":true' not in text
+    assert "\ncertified\n" not in text
 
 
 async def test_audits_ask_the_last_stage_of_a_chain(certificate: Certificate, tmp_path: Path):

@@ -124,7 +124,10 @@ class Verdict:
     q: float | None = None
     """Calibrated probability that the expectation is met; None without a certificate."""
     certified: bool = False
+    """Given early by a certificate whose promise holds for it. In what a stream hands out this is as known by then: an alarm, or a
+    run that turns out to be other data, takes it back at the end, in the results of the report and in ``CertificateUse.doubt``."""
     audited: bool = False
+    """Given early by a certificate, and then by the top judge, whose verdict this is."""
     metrics: Mapping[str, float] = field(default_factory=_no_metrics, hash=False)
     """Other figures in [0, 1] that the check came to, by name."""
     ran_in: str | None = None

@@ -22,7 +22,7 @@ from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError
 from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
-from tiered_eval.records import Case, CaseResult, Expectation, Match, Suite, Value, Verdict
+from tiered_eval.records import Case, CaseResult, CertificateUse, Expectation, Match, Suite, Value, Verdict
 from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.checks import Checker, OpenExpectation, failed_check, failure_of, not_judged
 from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window, kept_for_writing_s
@@ -192,6 +192,7 @@ class Evaluator:
         """Check cases as they are read; results come as they settle, each with its ``index``.
 
         Reading pauses while too many cases wait, so memory stays flat. ``services`` are asked instead of the run's own.
+        Verdicts are as known by then: a certificate that is found wrong later takes ``certified`` back, see :attr:`certificate`.
         With an ``order`` the judge is asked when all its questions are known, in the order that is drawn there.
         ``are_read`` says that the cases are of a loaded suite, where nothing is wrong with any of them.
 
@@ -246,6 +247,11 @@ class Evaluator:
         """Begin nothing more: whatever has not begun becomes ``not-judged``. Calls in flight may still end, work of this machine not."""
         self._stop = self._stop or reason
         self._workers.leave_local()
+
+    @property
+    def certificate(self) -> CertificateUse | None:
+        """What the certificate did so far; None without one. Whether early verdicts are in ``doubt`` is known when the block has ended."""
+        return None if self.certified is None else self.certified.use
 
     async def note_audits(self) -> None:
         """Write down what the audits of the certificate came to, if there were any. May be called again."""

@@ -225,8 +225,8 @@ class _Run:
 
     def _certificate_use(self) -> CertificateUse | None:
         """What the certificate did so far; None without one."""
-        certified = self._evaluator.certified
-        return None if certified is None else replace(certified.use, outside=self._outside)
+        use = self._evaluator.certificate
+        return None if use is None else replace(use, outside=self._outside)
 
     async def let_calls_end(self) -> None:
         """Begin nothing more, and wait for calls in flight: they are paid for, so their answers should be kept."""
