@@ -541,10 +541,11 @@ def test_tiers_that_make_no_cascade_are_refused(tiers: tuple[TierSpec, ...]):
         {"alpha": None},
         {"relative": -0.1},
         {"false_pass_weight": 0.5},
+        {"seed": -1},
     ],
 )
 def test_promises_out_of_range_are_refused(options: dict[str, float | None]):
-    """A promise is a share between 0 and 1, and there must be one."""
+    """A promise is a share between 0 and 1, and there must be one; what is drawn for it begins at a seed from 0."""
     with pytest.raises(ConfigError):
         Promise(**options)  # type: ignore[arg-type]  # wrong on purpose
 

@@ -25,7 +25,7 @@ class Promise:
     """The shares that are promised and the probability with which; all in (0, 1).
 
     Raises:
-        ConfigError: a share is out of range, or nothing is promised at all.
+        ConfigError: a share or the seed is out of range, or nothing is promised at all.
     """
 
     alpha: float | None = 0.05
@@ -51,6 +51,8 @@ class Promise:
                 raise ConfigError(f"{name} must lie between 0 and 1, found {share!r}")
         if self.alpha is None and self.relative is None:
             raise ConfigError("nothing is promised: give alpha, relative, or both")
+        if self.seed < 0:
+            raise ConfigError(f"a seed is 0 or more, found {self.seed}")
         if not 1.0 <= self.false_pass_weight < 1e6:
             raise ConfigError(f"false_pass_weight must be at least 1, found {self.false_pass_weight!r}")
 
