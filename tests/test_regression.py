@@ -404,6 +404,20 @@ def test_a_dimension_that_was_not_measured_is_no_pass(lost: int, state: str):
     assert ("dimension safety" in done.reason) == (state == "undecided")
 
 
+def test_other_weights_are_said():
+    """What broke may weigh nothing now; the candidate's weights count on both sides, and nobody has to find that out alone."""
+    base = [case_of(f"c{n}", "ppp", index=n) for n in range(30)]
+    broken = [case_of(f"c{n}", "ppf", index=n) for n in range(30)]
+    reweighed = [
+        replace(one, verdicts=(*one.verdicts[:2], replace(one.verdicts[2], weight=0.0))) for one in broken
+    ]
+
+    done = compare_reports(report_of("base", base), report_of("candidate", reweighed))
+
+    assert done.state == "pass"
+    assert any("30 expectations with another weight" in warning for warning in done.warnings)
+
+
 def test_dimensions_are_corrected_for_their_number():
     """Of twenty dimensions in which nothing but chance is at work, none is called worse."""
     rng = random.Random(7)

@@ -142,7 +142,7 @@ class Paired:
         self.dimensions: dict[str, Pairs] = {}
         self._drops: list[CaseChange] = []
         self.only_base = self.only_candidate = self.unpaired = self.empty = 0
-        self.same = self.changed_minds = 0
+        self.same = self.changed_minds = self.reweighed = 0
         self.early = [0, 0]
         """Of base and candidate: verdicts of a certificate, in cases whose response changed."""
         self.prompts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
@@ -161,6 +161,7 @@ class Paired:
         for old, new in pairs:
             self._note_judge(old, 0)
             self._note_judge(new, 1)
+            self.reweighed += (old.weight, old.dimension) != (new.weight, new.dimension)
         is_same = is_unchanged(before, after)
         if is_same:
             self.same += 1
@@ -207,6 +208,11 @@ class Paired:
             yield f"{plural(self.only_candidate, 'case')} only in the candidate: in no figure"
         if self.unpaired:
             yield f"expectations in one of the runs only, or that ask for something else now: {self.unpaired}, in no figure"
+        if self.reweighed:
+            yield (
+                f"{plural(self.reweighed, 'expectation')} with another weight or dimension now: both runs are counted by those of the "
+                "candidate"
+            )
         if self.empty:
             yield f"{plural(self.empty, 'case')} without an expectation in common: in no figure"
 
