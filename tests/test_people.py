@@ -208,6 +208,14 @@ class TestRuns:
         assert [item.response for item in items] == ["Hello!", "Go away."]
         assert items[0] == item_of(cases[0], cases[0].expectations[0])
 
+    async def test_a_place_that_is_used_again_holds_the_last_run(self, tmp_path: Path):
+        """What an earlier run left to people is asked about no more, as its results are gone."""
+        for response in ("Hello!", "Go away."):
+            await run(tmp_path, asked(response), results_path=tmp_path / "run" / "results.jsonl")
+
+        (item,) = read_pending(tmp_path / "run" / PENDING_FILE)
+        assert item.response == "Go away."
+
     async def test_nothing_left_writes_nothing(self, tmp_path: Path):
         """A run without such expectations makes no such file."""
         await run(

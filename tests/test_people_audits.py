@@ -46,6 +46,7 @@ from tiered_eval.people.audits import (
 from tiered_eval.people.labels import label_rows
 from tiered_eval.people.store import Judgement, PeopleStore, Said
 from tiered_eval.records import Case, Hook, Hooks, Report, Suite
+from tiered_eval.reports import terminal
 from tiered_eval.runner import plan
 from tiered_eval.testing.builders import make_case, make_expectation
 
@@ -185,6 +186,23 @@ class TestDraw:
         assert report.counts.error == 0
         assert sum(one.certified for one in verdicts_of(report)) > 50
 
+    async def test_the_report_says_that_nobody_has_audited(self, certificate: Certificate, tmp_path: Path):
+        """Without a judge, and before people were asked, nothing has shown yet that the certificate still holds."""
+        report = await run(certificate, shipments(100), tmp_path)
+
+        assert "none so far" in terminal.render(report, width=200)
+        assert "export --audits" in terminal.render(report, width=200)
+
+    async def test_a_place_that_is_used_again_holds_the_last_draw(
+        self, certificate: Certificate, tmp_path: Path
+    ):
+        """As the results do that it stands beside."""
+        await run(certificate, shipments(100), tmp_path)
+        await run(certificate, shipments(100, seed=5), tmp_path)
+        await run(certificate, shipments(100, seed=5), tmp_path, "second")
+
+        assert drawn_in(tmp_path) == drawn_in(tmp_path, "second")
+
     def test_spares_are_the_lowest_ranks(self, tmp_path: Path):
         """However they came in; what is not missing is not written."""
         into = DrawnForPeople(tmp_path / AUDITS_FILE)
@@ -253,6 +271,18 @@ class TestStanding:
 
         assert [one.id for one in asked_audits(store)] == [one.item.id for one in drawn[15:]]
 
+    def test_two_who_ask_at_once_count_once(self, tmp_path: Path):
+        """Each has written down the same questions, not knowing of the other."""
+        store, drawn = PeopleStore(tmp_path), made_up(4)
+        remember_asked(store, drawn)
+        path = store.items_path.with_name(AUDITS_FILE)
+        path.write_text(path.read_text() * 2)
+        answer(store, drawn, differing=True)
+
+        found = people_audits(store)["c"]
+
+        assert (found.answered, found.differing, found.open) == (4, 4, 0)
+
     def test_people_who_disagree_leave_it_open(self, tmp_path: Path):
         """As everywhere: one yes and one no are no answer."""
         store, drawn = PeopleStore(tmp_path), made_up(10)
@@ -291,7 +321,7 @@ class TestStanding:
 
         assert found.differing == len(drawn) > 4
         assert not found.is_stale
-        assert "promises nothing about people" in people_line(found)
+        assert "promises no share that may differ from people" in people_line(found)
 
     @given(
         st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40),

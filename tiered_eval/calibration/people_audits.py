@@ -39,20 +39,20 @@ def people_audits(store: PeopleStore) -> dict[str, PeopleAudits]:
     Raises:
         ConfigError: what is kept of them cannot be read.
     """
-    asked: dict[str, list[AskedAudit]] = {}
-    for one in asked_audits(store):
-        asked.setdefault(one.certificate, []).append(one)
+    asked: dict[str, dict[str, AskedAudit]] = {}
+    for one in asked_audits(store):  # where two people ask at once, a question may be written down twice
+        asked.setdefault(one.certificate, {}).setdefault(one.id, one)
     if not asked:
         return {}
     said = HumanVerdicts(store.judgements().values())
-    return {name: _standing(asked[name], said) for name in sorted(asked)}
+    return {name: _standing(list(asked[name].values()), said) for name in sorted(asked)}
 
 
 def people_line(audits: PeopleAudits) -> str:
     """The audits in one line, with what follows where the alarm has gone off."""
     line = f"{audits.differing:,} of {audits.answered:,} differ from people"
     if audits.allowed is None or audits.alarm_level is None:
-        line += "; no alarm, as the certificate is about the top judge and promises nothing about people"
+        line += "; no alarm, as the certificate promises no share that may differ from people"
     else:
         line += f" (at most {audits.allowed:.1%} certified), alarm level {audits.alarm_level:.2g} of {ALARM_CAPITAL:g}"
     if audits.open:

@@ -11,6 +11,7 @@ answers against it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,11 @@ class DrawnForPeople:
         self.trouble: str | None = None
         self._path = path
         self._spares: list[tuple[float, DrawnAudit]] = []
+
+    def begin(self) -> None:
+        """Take away what an earlier run has left in the same place."""
+        with suppress(OSError):  # what keeps it there keeps the next one from being written
+            self._path.unlink(missing_ok=True)
 
     def add(self, drawn: DrawnAudit) -> None:
         """Write one."""

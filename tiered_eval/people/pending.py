@@ -9,6 +9,7 @@ Route: ``runner`` tells it of each case and result; ``export`` and ``label`` rea
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from tiered_eval.catalogue.people import MANUAL
@@ -23,11 +24,13 @@ PENDING_FILE = "manual.jsonl"
 
 
 class Pending:
-    """Writes the questions of one run to ``path``, which is made when there is the first one."""
+    """Writes the questions of one run to ``path``, in the place of an earlier run's. It is made when there is the first one."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._open: dict[int, Case] = {}
+        with suppress(OSError):  # what keeps it there keeps the next one from being written
+            path.unlink(missing_ok=True)
 
     def saw(self, index: int, case: Case) -> None:
         """Remember a case that may leave something to people."""

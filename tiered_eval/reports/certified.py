@@ -28,6 +28,12 @@ def certified_facts(use: CertificateUse) -> Iterator[tuple[str, str, str]]:
     yield ("" if lines else "certified", _decided(use), "yellow" if use.void else "")
     if use.audited or use.audits_ever:
         yield ("audit", _audited(use), "bold red" if use.is_stale else "")
+    elif use.early and use.by_people is None:
+        yield (
+            "audit",
+            "none so far; people can be asked about early verdicts: tiered-eval export --audits",
+            "",
+        )
     if use.by_people is not None:
         yield ("by people", people_line(use.by_people), "bold red" if use.by_people.is_stale else "")
 

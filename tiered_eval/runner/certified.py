@@ -125,6 +125,8 @@ class CertifiedChecks:
 
     async def begin(self, services: RunServices) -> None:
         """Compare the certificate with this run and its earlier audits; the embedder is opened where it rests on one."""
+        if self.audits.for_people is not None:
+            self.audits.for_people.begin()
         embedder_id = None
         if EMBEDDING_TIER in self._later:
             try:

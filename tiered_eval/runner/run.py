@@ -178,8 +178,7 @@ class _Run:
         self._telling = Telling(progress, suite, evaluator, self._tally, clock=clock)
         self._unread_since: float | None = None
         self._avoided = AvoidedCalls(0, 0.0, is_known=False)
-        results_path = self._config.results_path
-        self._pending = None if results_path is None else Pending(results_path.with_name(PENDING_FILE))
+        self._pending: Pending | None = None
         self._against = None if self._config.gate_against is None else GateAgainst(suite, self._config)
         scorecard = suite.settings.scorecard
         self._cards = None if scorecard is None else CardTally(scorecard)
@@ -197,7 +196,9 @@ class _Run:
 
     async def to_report(self, stop: asyncio.Event | None) -> Report:
         started_at = datetime.now(UTC).isoformat(timespec="seconds")
-        file = ResultsFile(self._config.results_path) if self._config.results_path is not None else None
+        file: ResultsFile | None = None
+        if (path := self._config.results_path) is not None:
+            file, self._pending = ResultsFile(path), Pending(path.with_name(PENDING_FILE))
         try:
             async with self._watched(stop):
                 await self._score_all(file)
