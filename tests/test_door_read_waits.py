@@ -1,4 +1,4 @@
-"""Money that cannot come back during a run is not waited for: who does not fit beside it is refused at once."""
+"""What cannot come during a run is not waited for: money that a batch holds, a quota that is used up for the day."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateways import AT, SMALL
-from test_batches import BOOK, Vendor, answers, ask_all, check_books, leave_behind
+from gateways import AT, SMALL, opened
+from test_batches import BOOK, Vendor, answer, answers, ask_all, check_books, leave_behind
 
-from tiered_eval.errors import ConfigError, ProviderRefused, TieredEvalError
-from tiered_eval.records import BatchHandle, BatchState
-from tiered_eval.testing.scripted import ScriptedEmbedder, make_request
+from tiered_eval.errors import ConfigError, ProviderRefused, RateLimited, TieredEvalError
+from tiered_eval.pacing import RateGate
+from tiered_eval.records import BatchHandle, BatchState, ModelReply, ModelRequest
+from tiered_eval.testing.clock import HandClock
+from tiered_eval.testing.scripted import ScriptedEmbedder, ScriptedProvider, make_request
 
 BOUND = BOOK.worst_case_pico(make_request("question 10"), SMALL, AT, in_batch=True)
 TIGHT = Decimal(5 * BOUND + BOUND // 2).scaleb(-12)
@@ -73,3 +75,39 @@ async def test_vectors_do_not_wait_for_a_batch_that_nobody_fetches(tmp_path: Pat
 
     assert len(reply.vectors) == 1
     assert vendor.batches.sizes == [5]
+
+
+class OutOfQuota(ScriptedProvider):
+    """Answers nothing until an instant, and says how long that is."""
+
+    def __init__(self, clock: HandClock, *, until: float) -> None:
+        super().__init__(answer=answer)
+        self.refused = 0
+        self._clock = clock
+        self._until = until
+
+    async def complete(
+        self, request: ModelRequest, *, model: str, nonce: str, timeout_s: float
+    ) -> ModelReply:
+        left_s = self._until - self._clock()
+        if left_s > 0:
+            self.refused += 1
+            raise RateLimited("daily quota", model=model, status=429, billed="no", retry_after_s=left_s)
+        return await super().complete(request, model=model, nonce=nonce, timeout_s=timeout_s)
+
+
+async def test_a_quota_that_is_used_up_for_the_day_ends_calls_at_once(tmp_path: Path):
+    """Where a provider asks for a longer wait than anybody waits, the calls behind fail now; a later one is made again."""
+    clock = HandClock(moves_itself=True)
+    provider, began = OutOfQuota(clock, until=clock() + 86_400), clock()
+    gate = RateGate(concurrency=8, clock=clock, sleep=clock.sleep)
+    async with opened(tmp_path, provider, hand_clock=clock, make_gate=lambda: gate) as gateway:
+        got = await ask_all(gateway, range(60))
+        took_s = clock() - began
+        await clock.sleep(86_400)
+        later = await ask_all(gateway, [0])
+
+    assert answers(got) == ["RateLimited"] * 60
+    assert took_s < 60
+    assert provider.refused <= 8
+    assert answers(later) == ["met"]

@@ -18,7 +18,7 @@ from tiered_eval.calls.booking import Booking
 from tiered_eval.calls.fronts import Fronts
 from tiered_eval.calls.job import Bought, CallGate, Job, Reply
 from tiered_eval.calls.tally import CallTally
-from tiered_eval.calls.terms import Terms, World
+from tiered_eval.calls.terms import LONGEST_ASKED_S, Terms, World
 from tiered_eval.errors import (
     BudgetExceeded,
     CallsStopped,
@@ -63,9 +63,12 @@ class Attempts:
         self._open_calls = asyncio.Semaphore(terms.concurrency)
         self._timeout_s = terms.request_timeout_s
         self._deadline_s = terms.deadline_s
+        self._clock = world.clock
         self._sleep = world.sleep
         self._rng = world.rng
         self._stopped_providers: dict[str, ProviderError] = {}
+        self._used_up: dict[str, tuple[float, RateLimited]] = {}
+        """By model: until when, and what said so. Its quota is not one of a minute, and no call waits for it."""
         self._refusal: TieredEvalError | None = None
         self._overrun_models: set[str] = set()
         self._stranded = 0
@@ -142,6 +145,7 @@ class Attempts:
         try:
             async with gate.slot(job.tokens), self._open_calls:
                 self.check_may_call(job)
+                self._check_quota(job.heading.model)
                 return await self._claimed(booking, ledger, gate)
         finally:
             if reservation.is_open:
@@ -205,7 +209,10 @@ class Attempts:
 
     def _book_failure(self, booking: Booking[Reply], gate: CallGate, error: ProviderError) -> None:
         gate.learn(error.limits)
-        if isinstance(error, RateLimited):
+        asked_s = error.retry_after_s or 0.0
+        if isinstance(error, RateLimited) and asked_s > LONGEST_ASKED_S:
+            self._used_up[booking.claim.model] = (self._clock() + asked_s, error)
+        elif isinstance(error, RateLimited):
             # A limit is met by everyone; an overload (529) chose this call, which waits, and asks for fewer at once.
             gate.throttled(error.retry_after_s if error.status in {None, 429} else None)
         if error.stops_run:
@@ -254,6 +261,20 @@ class Attempts:
                 code=stopped.code,
                 billed="no",
                 stops_run=True,
+            )
+
+    def _check_quota(self, model: str) -> None:
+        """Raises what a provider said that asked for a longer wait than anybody waits, until that is over."""
+        until, said = self._used_up.get(model, (0.0, None))
+        left_s = until - self._clock()
+        if said is not None and left_s > 0:
+            raise RateLimited(
+                str(said),
+                model=said.model,
+                status=said.status,
+                code=said.code,
+                billed="no",
+                retry_after_s=left_s,
             )
 
 

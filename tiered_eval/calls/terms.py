@@ -20,9 +20,11 @@ from tiered_eval.config import Mode, Pack, PromptCache
 from tiered_eval.ledger import Cap
 from tiered_eval.providers.base import BatchProvider, DecisionProvider, EmbeddingProvider, Provider
 
-__all__ = ["MAX_ATTEMPTS", "Terms", "World"]
+__all__ = ["LONGEST_ASKED_S", "MAX_ATTEMPTS", "Terms", "World"]
 
 MAX_ATTEMPTS = 5
+LONGEST_ASKED_S = 600.0
+"""A provider that asks for a longer wait than this is not waited for; the policy of ``retrying`` says the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

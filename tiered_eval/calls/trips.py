@@ -23,6 +23,7 @@ from typing import TypeAlias
 from tiered_eval.calls.booking import Booking
 from tiered_eval.calls.job import Bought, Job
 from tiered_eval.calls.tally import CallTally
+from tiered_eval.calls.terms import LONGEST_ASKED_S
 from tiered_eval.errors import DeadlineReached, Interrupted, ModelRefused, ProviderError, TieredEvalError
 from tiered_eval.ledger import LEFT_IN_BATCH, Kept, Ledger
 from tiered_eval.providers.base import BatchProvider
@@ -39,8 +40,6 @@ LONGER_EACH_TIME = 1.5
 """Looking every minute at first and every five minutes later is what both vendors advise (2026-11-30)."""
 SUBMISSIONS = 3
 """Tries to hand over a batch that the vendor surely did not take."""
-LONGEST_ASKED_S = 600.0
-"""A vendor that asks for a longer wait than this before the next try is not waited for, as with single calls."""
 SETTLED_TOGETHER = 256
 """Results that share a wait for the disk."""
 
