@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tiered_eval.calibration.comparison import compare_reports
 from tiered_eval.cli.app import run_app
 from tiered_eval.records import CaseResult, Report
 from tiered_eval.reports import write
-from tiered_eval.reports.kept import keep, results_path, run_folder
+from tiered_eval.reports.kept import find_kept, keep, results_path, run_folder
 from tiered_eval.results import ResultsFile
 from tiered_eval.testing.builders import make_case, make_expectation
 
@@ -71,6 +72,19 @@ def test_a_run_is_tied_with_its_like(home: Path, capsys: pytest.CaptureFixture[s
 
     assert run_app(["compare", "20260102", "last", "--home", str(home)]) == 0
     assert "tied" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("names", [("bbbbbb", "aaaaaa"), ("aaaaaa", "bbbbbb")])
+def test_the_last_of_two_runs_of_one_second_is_the_one_that_was_kept_last(
+    names: tuple[str, str], tmp_path: Path
+):
+    """Their names tell the second only; what comes after it is drawn at random."""
+    for at, name in enumerate(names):
+        folder = run_folder(tmp_path, f"20260101T000000-{name}")
+        report = keep(report_of(folder.name, cases("p")), folder)
+        os.utime(report, (at, at))
+
+    assert find_kept(tmp_path, "last").name.endswith(names[-1])
 
 
 def test_a_larger_margin_accepts_the_drop(home: Path):

@@ -1,7 +1,8 @@
 """Runs that are kept in the home folder, to be shown again.
 
 The one idea: a run's folder, ``<home>/runs/<run id>/``, holds its summary in ``report.json`` and its results in
-``results.jsonl``, which grew while the run was under way. Run ids sort by time, so the last run is the last name.
+``results.jsonl``, which grew while the run was under way. Run ids sort by the second in which a run began, so the last run is the
+last name; of several of one second it is the one that was kept last.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def find_kept(home: Path, name: str) -> Path:
         ConfigError: there is no such run, or there are several.
     """
     runs = home / "runs"
-    kept = sorted(path.parent.name for path in runs.glob(f"*/{_REPORT}"))
+    kept = [path.parent.name for path in sorted(runs.glob(f"*/{_REPORT}"), key=_when)]
     if not kept:
         raise ConfigError(f"no run is kept in {runs}: name the home with --home, or give the folder of a run")
     if name == LAST:
@@ -96,6 +97,14 @@ def find_kept(home: Path, name: str) -> Path:
         )
         raise ConfigError(f"{several}; the latest are {', '.join((found or kept)[-5:])}")
     return runs / found[0]
+
+
+def _when(report: Path) -> tuple[str, int, str]:
+    """The second in which the run of a kept report began, and when it was kept."""
+    run, kept_ns = report.parent.name, 0
+    with suppress(OSError):  # taken away meanwhile
+        kept_ns = report.stat().st_mtime_ns
+    return run.rpartition("-")[0] or run, kept_ns, run
 
 
 def find_report(run: str, home: Path) -> Report:
