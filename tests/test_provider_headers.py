@@ -92,6 +92,21 @@ def anthropic(**values: Any) -> dict[str, str]:
         ("a proxy's placeholders", {"x-ratelimit-limit-requests": "-1"}, None),
         ("zero is no limit", {"x-ratelimit-limit-requests": "0"}, None),
         (
+            "a quota of a day is not kept to by waiting",
+            anthropic(requests_limit=50, requests_remaining=0, requests_reset=in_seconds(86_000)),
+            None,
+        ),
+        (
+            "nor one of ages, beside one of a minute",
+            {
+                "x-ratelimit-limit-requests": "5",
+                "x-ratelimit-reset-requests": "1e300",
+                "x-ratelimit-limit-tokens": "90000",
+                "x-ratelimit-reset-tokens": "1s",
+            },
+            RateLimits(tokens_limit=90000, tokens_reset_s=1.0),
+        ),
+        (
             "tokens only",
             {"x-ratelimit-limit-tokens": "90000", "x-ratelimit-remaining-tokens": "89000"},
             RateLimits(tokens_limit=90000, tokens_remaining=89000),

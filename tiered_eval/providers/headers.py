@@ -16,6 +16,8 @@ from tiered_eval.records import RateLimits
 
 __all__ = ["limits_from_headers", "retry_after_from_headers"]
 
+LONGEST_RESET_S = 7200.0
+"""A limit that is full again later than this is no pace to keep to but a quota: calls go on until the provider says no."""
 _GO_UNITS_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _GO_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)")
 
@@ -85,11 +87,10 @@ def _read(headers: Mapping[str, str], name: str, now: datetime) -> _Allowance | 
         # Some proxies send 0 or -1 for "no limit".
         return None
     remaining = _number(headers.get(name.format("remaining")))
-    return _Allowance(
-        int(limit),
-        None if remaining is None else int(remaining),
-        _seconds_until(headers.get(name.format("reset")), now),
-    )
+    reset_s = _seconds_until(headers.get(name.format("reset")), now)
+    if reset_s is not None and reset_s > LONGEST_RESET_S:
+        return None
+    return _Allowance(int(limit), None if remaining is None else int(remaining), reset_s)
 
 
 def _number(text: str | None) -> float | None:
