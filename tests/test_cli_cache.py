@@ -13,8 +13,9 @@ import pytest
 
 from tiered_eval.cache import DiskStore, entries
 from tiered_eval.calls.replies import payload_from_reply
+from tiered_eval.calls.transfer import Transferred, export_lines
 from tiered_eval.cli.app import run_app
-from tiered_eval.ledger import Claim, Ledger, Totals
+from tiered_eval.ledger import Claim, Kept, Ledger, Totals
 from tiered_eval.records import ModelReply, Usage
 from tiered_eval.testing.loopback import loopback_process
 
@@ -215,6 +216,25 @@ def test_a_damaged_or_foreign_file_is_refused_whole(
     assert run_app(["cache", "import", str(exported), "--home", str(tmp_path / "other")]) == 2
 
     assert place in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("field", ["model", "payload"])
+def test_text_that_no_ledger_can_hold_is_refused_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], field: str
+):
+    """Half a character, in a line whose checksum fits, is found before anything is kept."""
+    sound = {"model": "m:x", "payload": payload("yes"), "cost": 0, "seal": b"", "at": NEW}
+    broken = sound | {
+        field: {"model": "m:\ud800", "payload": payload("").replace('""', '"\ud800"', 1)}[field]
+    }
+    replies = [Kept(key=key, **parts) for key, parts in zip(KEYS, (sound, broken), strict=True)]  # type: ignore[arg-type]  # of several types
+    file = tmp_path / "kept.jsonl"
+    file.write_text("".join(export_lines(replies, (), is_safe=lambda text: True, count=Transferred())))
+
+    assert run_app(["cache", "import", str(file), "--home", str(tmp_path / "other")]) == 2
+
+    assert ":3: refused" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
 
 

@@ -156,6 +156,8 @@ def _checked(line: dict[str, Any]) -> tuple[str, dict[str, str]]:
         raise ValueError(f"a {name} has {', '.join(_FIELDS[name])}")
     if not all(isinstance(value, str) for value in content.values()):
         raise ValueError(f"a {name} is made of texts")
+    for value in content.values():
+        value.encode()  # half a character can be written into no ledger, and raises a ValueError here
     if line["sum"] != _checksum(name, content):
         raise ValueError("the line is damaged: its checksum does not fit")
     if name == "reply" and (not _KEY.fullmatch(content["key"]) or find_reply(content["payload"]) is None):
