@@ -8,7 +8,7 @@ can tell. Numbers are read as the scorer ``number`` reads them: 1,000 is 1000, -
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tiered_eval.errors import ConfigError
@@ -18,6 +18,8 @@ from tiered_eval.text.json_values import is_list
 from tiered_eval.text.labels import is_answer_at
 from tiered_eval.text.numbers import Claim, Reading, parse_claim, parse_numbers
 from tiered_eval.text.numbers.claims import stem
+from tiered_eval.text.numbers.foreign_words import said_in_foreign_words
+from tiered_eval.text.numbers.hints import said_in_words
 from tiered_eval.text.numbers.match import compare
 from tiered_eval.text.polarity import doubt_at
 from tiered_eval.text.units import may_be_same_currency
@@ -50,7 +52,7 @@ class Numeric(SelectingScorer):
             reading for reading in given.subject.view(parse_numbers) if reading.kind not in _NOT_VALUES
         ]
         if not readings:
-            return Outcome("fail", "there is no number", 0.0)
+            return _unless(said_in_words, claims, given, Outcome("fail", "there is no number", 0.0))
         picked = _picked(readings, given.text, options)
         if not picked:
             return Outcome("unsure", f"no number stands where it should ({_asked(options)})")
@@ -65,7 +67,17 @@ class Numeric(SelectingScorer):
             outcomes = announced or outcomes
         if len({outcome.state for outcome in outcomes}) > 1:
             return Outcome("unsure", f"{len(able)} numbers, and nothing says which is meant")
+        if outcomes[-1].state == "fail":
+            return _unless(said_in_foreign_words, claims, given, outcomes[-1])
         return outcomes[-1]
+
+
+def _unless(
+    hint: Callable[[Claim, str], str | None], claims: Sequence[Claim], given: Given, outcome: Outcome
+) -> Outcome:
+    """The outcome, unless something points to one of the claims."""
+    doubt = next(filter(None, (hint(claim, given.text) for claim in claims)), None)
+    return Outcome("unsure", doubt) if doubt else outcome
 
 
 def _claim(value: Any, options: Mapping[str, Any]) -> Claim:

@@ -13,7 +13,7 @@ import re
 
 import re2
 
-__all__ = ["FOREIGN_SIGNS", "foreign_doubt"]
+__all__ = ["ENGLISH_SIGNS", "FOREIGN_SIGNS", "foreign_doubt", "is_english"]
 
 _OF_ENGLISH = r"\b(?:the|of|and|it|are|you|your|has|have|this|that|with|were|from|they|which|would|should|there|their|its|she|he|i|we)\b"
 _GERMAN = """
@@ -49,13 +49,19 @@ _DOUBTFUL = re2.compile(FOREIGN_SIGNS)
 
 
 _ENGLISH = re.compile(_OF_ENGLISH, re.IGNORECASE)
-_ASCII_ENGLISH = re2.compile(f"(?i){_OF_ENGLISH}")
+ENGLISH_SIGNS = f"(?i:{_OF_ENGLISH})"
+_ASCII_ENGLISH = re2.compile(ENGLISH_SIGNS)
 """For ASCII, in which RE2 finds what ``re`` finds, several times faster."""
+
+
+def is_english(sentence: str) -> bool:
+    """Does a sentence hold one of the small words that only English has?"""
+    return (_ASCII_ENGLISH if sentence.isascii() else _ENGLISH).search(sentence) is not None
 
 
 def foreign_doubt(sentence: str) -> str | None:
     """Why a sentence that is not English may not state what it holds; None where no such word is in it."""
-    if (_ASCII_ENGLISH if sentence.isascii() else _ENGLISH).search(sentence):
+    if is_english(sentence):
         return None
     readable = sentence.encode("utf-8", "replace").decode("utf-8")  # RE2 cannot take a lone surrogate
     return "another language, with a word that may turn it round" if _DOUBTFUL.search(readable) else None

@@ -19,13 +19,25 @@ import re2
 from tiered_eval.text.changes import CHANGE_SIGNS
 from tiered_eval.text.cues import STEMS
 from tiered_eval.text.dates import MONTHS
-from tiered_eval.text.foreign import FOREIGN_SIGNS
+from tiered_eval.text.foreign import ENGLISH_SIGNS, FOREIGN_SIGNS
 from tiered_eval.text.frame_words import FRAME_SIGNS
 from tiered_eval.text.layout import LAYOUT_SIGNS
 from tiered_eval.text.numbers.words import COUNTS, WORDS
 from tiered_eval.text.units import SCALES, known_spellings, spellings_by_unit
 
-__all__ = ["CHANGE", "CUE", "DATED", "FOREIGN", "FRAME", "JOINED", "PARTS", "SPEECH", "Sign", "signs_in"]
+__all__ = [
+    "CHANGE",
+    "CUE",
+    "DATED",
+    "ENGLISH",
+    "FOREIGN",
+    "FRAME",
+    "JOINED",
+    "PARTS",
+    "SPEECH",
+    "Sign",
+    "signs_in",
+]
 
 Sign = str
 CUE: Sign = "cue"
@@ -44,6 +56,11 @@ FRAME: Sign = "frame"
 """A word stands there that may make a guess, a condition or another's words of what it frames."""
 FOREIGN: Sign = "foreign"
 """A word stands there that may deny, suppose or limit in a language other than English."""
+ENGLISH: Sign = "english"
+"""One of the small words of English stands there. Known of ASCII texts only."""
+_MEMORY = 32 << 20
+"""Bytes that the automaton may keep its states in. RE2's own 8 MB are too few for texts of all sorts: it then forgets all
+states, again and again, and takes six times as long."""
 _ALWAYS: Sign = "always"
 """Tells a text without signs from one that the automaton had no memory for."""
 
@@ -129,6 +146,7 @@ def _patterns() -> dict[Sign, str]:
         PARTS: f"(?i:{_parts()})",
         FRAME: FRAME_SIGNS,
         FOREIGN: FOREIGN_SIGNS,
+        ENGLISH: ENGLISH_SIGNS,
         CHANGE: rf"(?i:\b(?:{_any_of(CHANGE_SIGNS)})\b)",
     }
     for name, spellings in spellings_by_unit().items():
@@ -146,6 +164,7 @@ _NAMES = tuple(_PATTERNS)
 def _automaton() -> re2.Set:
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = _MEMORY
     automaton = re2.Set.SearchSet(options)
     for pattern in _PATTERNS.values():
         automaton.Add(pattern)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tiered_eval.text.dates import MONTHS, Day
+from tiered_eval.text.numbers.foreign_words import foreign_month
 from tiered_eval.text.numbers.parsing import parse_dates, parse_numbers
 from tiered_eval.text.subject import Subject
 
@@ -35,7 +36,7 @@ class DayHint(NamedTuple):
 
 def hint_of_day(subject: Subject, wanted: Sequence[Day]) -> DayHint | None:
     """Where one of the wanted days may stand."""
-    return _in_figures(subject, wanted) or _in_words(subject, wanted)
+    return _in_figures(subject, wanted) or _in_words(subject, wanted) or _in_foreign_words(subject, wanted)
 
 
 def _in_figures(subject: Subject, wanted: Sequence[Day]) -> DayHint | None:
@@ -73,3 +74,11 @@ def _in_words(subject: Subject, wanted: Sequence[Day]) -> DayHint | None:
 def _is_near_month(text: str, start: int, end: int, month: int) -> bool:
     around = text[max(0, start - _NEAR) : end + _NEAR].lower()
     return not _NAMES[month].isdisjoint(_WORD.findall(around))
+
+
+def _in_foreign_words(subject: Subject, wanted: Sequence[Day]) -> DayHint | None:
+    """ "21. Oktober", "le 1er mars"."""
+    for day in wanted:
+        if place := foreign_month(day, subject.text):
+            return DayHint(*place, "a day in another language")
+    return None

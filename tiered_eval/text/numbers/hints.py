@@ -11,6 +11,7 @@ import re
 from decimal import Decimal
 
 from tiered_eval.text.numbers.claims import Claim
+from tiered_eval.text.numbers.foreign_words import said_in_foreign_words
 from tiered_eval.text.numbers.parsing import parse_numbers
 from tiered_eval.text.numbers.readings import Reading
 from tiered_eval.text.numerals import EXACT
@@ -62,6 +63,10 @@ _ROMAN = tuple(
 
 def said_in_words(claim: Claim, text: str) -> str | None:
     """Why the amount of a claim may be said although no number says it; None if nothing points to it."""
+    return _said_in_english(claim, text) or said_in_foreign_words(claim, text)
+
+
+def _said_in_english(claim: Claim, text: str) -> str | None:
     want = claim.reading
     if want.kind == "time":
         return _time_in_words(want, claim.text, text)
