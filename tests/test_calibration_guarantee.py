@@ -5,7 +5,9 @@ The default run makes few draws; ``make test-slow`` makes the 500 of the specifi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,6 +100,73 @@ def test_useless_scores_abstain_or_hold_in_a_few_draws():
 def test_useless_scores_abstain_or_hold(n: int):
     """The same in 500 draws."""
     assert broken_share(n, 500, is_useless=True) <= allowed(500)
+
+
+def with_top(labels: list[Label], seed: int) -> list[Label]:
+    """A top judge that is wrong in 3 %."""
+    is_wrong = np.random.default_rng(seed).random(len(labels)) < 0.03
+    return [replace(one, top=one.met != bool(wrong)) for one, wrong in zip(labels, is_wrong, strict=True)]
+
+
+@lru_cache(maxsize=2)
+def judged_truth(per_case: int) -> Table:
+    return Table(with_top(world(TRUTH, 10**6, per_case=per_case), 0), ["lexical", "small"])
+
+
+def broken_clauses(certificate: Certificate, table: Table) -> set[str]:
+    """The clauses of the promise that are not true, for any of its grants; averaged per case."""
+    promise, broken = certificate.promise, set()
+    for grant in certificate.grants:
+        if grant.tau is None:
+            continue
+        deciding = [at for at, tier in enumerate(certificate.design.early) if tier.name in grant.deciding]
+        levels = levels_of(certificate.design, table)
+        decided = route_at(certificate.design, levels, grant.tau, deciding=deciding)
+        wrong = wrong_of(decided, table).astype(float)
+        of_kind = np.array([grant.kind in ("*", table.kinds[code]) for code in table.kind])
+        tested = [("alpha", decided.early, promise.alpha), ("pass", decided.passes, promise.alpha_pass)]
+        tested += [("tier", decided.tier == at, promise.tier_alpha) for at in deciding]
+        for name, rows, share in tested:
+            means = case_means(wrong[rows & of_kind], table.case[rows & of_kind])
+            if share is not None and len(means) and means.mean() > share:
+                broken.add(name)
+        worse = np.where(decided.early, wrong - table.top_wrong, 0.0)
+        if promise.relative is not None and case_means(worse, table.case).mean() >= promise.relative:
+            broken.add("relative")
+    return broken
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("per_case", [1, 4])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha_pass": 0.03},
+        {"tier_alpha": 0.05},
+        {"alpha": None, "relative": 0.02},
+        {"per_kind": True},
+        {"alpha_pass": 0.04, "tier_alpha": 0.06, "relative": 0.03},
+    ],
+)
+def test_every_further_promise_holds(options: dict[str, Any], per_case: int):
+    """200 draws with each option: all clauses of the promise are true at once in at least 90 % (2 sigma)."""
+    broken = [
+        bool(
+            broken_clauses(
+                calibrate(
+                    with_top(world(1000, seed, per_case=per_case), seed + 1),
+                    TIERS,
+                    Promise(delta=DELTA, seed=seed, **options),
+                    created="",
+                ),
+                judged_truth(per_case),
+            )
+        )
+        for seed in range(200)
+    ]
+
+    assert np.mean(broken) <= allowed(200)
 
 
 def adversarial(n: int, seed: int) -> list[Label]:
