@@ -597,6 +597,20 @@ def test_a_full_disk_stops_spending(home: Path):
     assert totals.reserved == 0
 
 
+async def test_text_that_cannot_be_written_stops_spending_and_holds_nobody_up(home: Path, ledger: Ledger):
+    """Half a character ends all writing like a full disk does; whoever waits is told, and other processes go on."""
+    changes = [ledger.claim(make_claim("a", model="m\ud800")), ledger.claim(make_claim("b"))]
+
+    refused = await asyncio.gather(*changes, return_exceptions=True)
+    with pytest.raises(LedgerError, match="cannot be written"):
+        await ledger.claim(make_claim("c"))
+    with Ledger.open(home) as other:
+        granted = await other.claim(make_claim("b"))
+
+    assert all(isinstance(each, LedgerError) for each in refused)
+    assert isinstance(granted, Granted)
+
+
 def replaced(path: Path) -> None:
     path.rename(path.with_suffix(".old"))
     shutil.copyfile(path.with_suffix(".old"), path)

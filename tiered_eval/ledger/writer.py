@@ -125,7 +125,7 @@ class Writer:
             for change in batch:
                 change.result = change.work(self._connection)
             self._connection.execute("COMMIT")
-        except (sqlite3.Error, OSError, OverflowError) as error:
+        except (sqlite3.Error, OSError, OverflowError, UnicodeError) as error:
             self._roll_back()
             return LedgerError(
                 f"{self._path}: the ledger cannot be written ({error}); no more calls are made"
