@@ -16,7 +16,9 @@ from tiered_eval.calibration.features import FreeScores
 from tiered_eval.calibration.labels import Label
 from tiered_eval.calibration.promise import Promise
 from tiered_eval.cli.app import run_app
+from tiered_eval.profiles import Profile
 from tiered_eval.records import Case
+from tiered_eval.runner import Evaluator
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.text.subject import Subject
 
@@ -79,6 +81,30 @@ async def test_a_promise_about_a_claim_is_none_about_its_denial(tmp_path: Path):
 
     assert any(one.certified for one in verdicts if one.kind == "equivalent")
     assert not any(one.certified for one in verdicts if one.kind == "not-equivalent")
+
+
+async def test_a_profile_of_the_run_does_not_change_certified_scores(tmp_path: Path):
+    """Labels were scored with the shipped thresholds, and so is the run that goes by them, whatever its own are."""
+    labels = [
+        Label(
+            id=f"{at}", case=f"{at}", kind="must-cite", met=at % 2 > 0, scores={"ocr": 0.2 + 0.7 * (at % 2)}
+        )
+        for at in range(200)
+    ]
+    path = tmp_path / "certificate.json"
+    save_certificate(certificate_of(labels, Promise()), path)
+    claim = make_expectation("must-cite", "Box Torsby-Kalmar", options={"scanned": True})
+    case = make_case("The file is at B0x T0rsby-Kalmar.", claim)
+    config = RunConfig(embedder="none", mode="offline", home=tmp_path / "home", certificate=path)
+
+    chances = set()
+    for threshold in (0.3, 0.999):
+        profile = Profile(name="own", thresholds={"fuzzy-ocr": {"*": threshold}})
+        async with Evaluator(config, profile=profile) as evaluator:
+            chances |= {result.verdicts[0].q async for result in evaluator.stream([case])}
+
+    assert len(chances) == 1
+    assert chances != {None}
 
 
 async def test_what_no_label_was_like_climbs(certificate: Certificate, tmp_path: Path):

@@ -34,7 +34,6 @@ from tiered_eval.calibration.wording import certified_line
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import EmbedderMissing, LedgerError
 from tiered_eval.people.audits import AUDITS_FILE, DrawnForPeople
-from tiered_eval.profiles import Profile
 from tiered_eval.records import CaseResult, CertificateUse, Expectation, JudgeStage, Outcome, Suite, Verdict
 from tiered_eval.runner.audits import Audits
 from tiered_eval.scorers.base import Services
@@ -69,7 +68,6 @@ class CertifiedChecks:
     def __init__(
         self,
         certificate: Certificate,
-        profile: Profile,
         *,
         seed: int = 0,
         audit_rate: float | None = None,
@@ -96,7 +94,9 @@ class CertifiedChecks:
         self._last_case: str | None = None
         self._unlike = Counter[str]()
         """Scores by which expectations are unlike the certification labels."""
-        self._free = FreeScores(profile)
+        self._free = (
+            FreeScores()
+        )  # with the shipped thresholds, as the labels had them, whatever the profile of the run
         self._decider: CertifiedDecider | None = None
         self._later = tuple(tier for tier in certificate.fingerprints if tier != FREE_TIER)
         self._judges = tuple(
@@ -104,7 +104,7 @@ class CertifiedChecks:
         )
 
     @classmethod
-    def find(cls, suite: Suite | None, config: RunConfig, profile: Profile) -> CertifiedChecks | None:
+    def find(cls, suite: Suite | None, config: RunConfig) -> CertifiedChecks | None:
         """The certificate of a run, if it has one.
 
         Raises:
@@ -115,7 +115,6 @@ class CertifiedChecks:
             return None
         return cls(
             load_certificate(path),
-            profile,
             seed=config.seed,
             audit_rate=config.audit_rate,
             is_live=config.mode == "live",

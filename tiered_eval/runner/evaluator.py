@@ -73,7 +73,7 @@ class Evaluator:
         profile = profile or load_profile()
         self.profile_name = profile.name
         home = self.config.home
-        self.certified = CertifiedChecks.find(suite, self.config, profile)
+        self.certified = CertifiedChecks.find(suite, self.config)
         self.catalogue = own_catalogue(scorers=self.config.scorers, base=suite.catalogue if suite else None)
         self._reader = None if checker else reader_for(self.catalogue)
         self._checker = checker or Checker(

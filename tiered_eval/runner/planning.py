@@ -273,7 +273,7 @@ def plan(
     people = None if config.home is None else verdicts_for(config.home)
     catalogue = own_catalogue(scorers=config.scorers, base=suite.catalogue)
     profile = profile or load_profile()
-    foreseen = foresee(suite, config, profile)
+    foreseen = foresee(suite, config)
     certified = None if foreseen is None else foreseen.certified
     checker = Checker(profile, partial(load_scorer, catalogue=catalogue), people=people, certified=certified)
     load = cache(lambda name: load_scorer(name, profile, catalogue=catalogue))

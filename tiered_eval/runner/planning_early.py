@@ -14,7 +14,6 @@ from decimal import Decimal
 from tiered_eval.calibration.audit import LEAST_AUDITS
 from tiered_eval.config import RunConfig
 from tiered_eval.ledger import Ledger
-from tiered_eval.profiles import Profile
 from tiered_eval.providers.embedders import NO_EMBEDDER
 from tiered_eval.records import Suite, Verdict
 from tiered_eval.runner.certified import CertifiedChecks
@@ -107,13 +106,13 @@ class Foreseen:
         )
 
 
-def foresee(suite: Suite, config: RunConfig, profile: Profile) -> Foreseen | None:
+def foresee(suite: Suite, config: RunConfig) -> Foreseen | None:
     """The certificate of a run that is planned; None where there is none. Looks up its audits, if there is a ledger.
 
     Raises:
         ConfigError, LedgerError: the certificate is none, or the ledger cannot be read.
     """
-    certified = CertifiedChecks.find(suite, config, profile)
+    certified = CertifiedChecks.find(suite, config)
     if certified is None:
         return None
     embedder = config.embedder or DEFAULT_EMBEDDER
