@@ -1,4 +1,4 @@
-"""The parts of the door, each alone: kept replies, flights, the breaker, the tally."""
+"""The parts of the door, each alone: kept replies, flights, the tally."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from gateways import ask, opened
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiered_eval.calls.breaker import FAILURES, REST_S, Breaker
 from tiered_eval.calls.flights import Flights
 from tiered_eval.calls.replies import find_reply, payload_from_reply
 from tiered_eval.calls.tally import CallTally, Heading
-from tiered_eval.errors import CallsStopped, ProviderUnavailable, RateLimited, UnreadableReply
+from tiered_eval.errors import CallsStopped
 from tiered_eval.records import ModelReply, StopReason, Usage
 from tiered_eval.testing.clock import HandClock
 from tiered_eval.testing.scripted import ScriptedProvider
@@ -158,65 +157,6 @@ async def test_closing_waits_until_a_flight_has_tidied_up():
 
     assert booked == ["lost"]
     asker.cancel()
-
-
-# ── the breaker ──────────────────────────────────────────────────────────────────────────────────
-
-DOWN = ProviderUnavailable("503", model=MODEL)
-
-
-def broken(clock: HandClock) -> Breaker:
-    breaker = Breaker(clock)
-    for _ in range(FAILURES):
-        breaker.check(MODEL)
-        breaker.failed(MODEL, DOWN)
-    return breaker
-
-
-def test_an_outage_is_said_with_its_cause():
-    """After enough failures in a row calls fail at once, unbilled, and say what the last error was."""
-    with pytest.raises(ProviderUnavailable, match=r"10 calls in a row failed.*503") as error:
-        broken(HandClock()).check(MODEL)
-
-    assert error.value.billed == "no"
-
-
-def test_an_outage_of_one_model_is_none_of_another():
-    """Another model may be asked meanwhile."""
-    broken(HandClock()).check("other:model")
-
-
-async def test_one_call_is_let_through_now_and_then():
-    """After a rest one call tries; the others go on failing at once until it has succeeded."""
-    clock = HandClock()
-    breaker = broken(clock)
-    await clock.advance(REST_S)
-
-    breaker.check(MODEL)
-    with pytest.raises(ProviderUnavailable):
-        breaker.check(MODEL)
-    breaker.succeeded(MODEL)
-
-    breaker.check(MODEL)
-
-
-@pytest.mark.parametrize(
-    "sign_of_life",
-    [RateLimited("429", model=MODEL), UnreadableReply("odd", text="", model=MODEL), None],
-    ids=["rate limited", "unreadable", "success"],
-)
-def test_an_answer_of_any_kind_ends_the_row(sign_of_life):
-    """Only calls without an answer, one after the other, make an outage."""
-    breaker = Breaker(HandClock())
-    for _ in range(FAILURES - 1):
-        breaker.failed(MODEL, DOWN)
-    if sign_of_life is None:
-        breaker.succeeded(MODEL)
-    else:
-        breaker.failed(MODEL, sign_of_life)
-    breaker.failed(MODEL, DOWN)
-
-    breaker.check(MODEL)
 
 
 # ── the tally ────────────────────────────────────────────────────────────────────────────────────

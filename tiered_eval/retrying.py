@@ -44,6 +44,7 @@ async def run(
     sleep: Callable[[float], Awaitable[None]],
     max_attempts: int = MAX_ATTEMPTS,
     max_unreadable: int = MAX_UNREADABLE,
+    may_go_on: Callable[[ProviderError], bool] = lambda error: True,
 ) -> T:
     """Await ``once(0)``, ``once(1)``, ... until one succeeds or trying again is pointless.
 
@@ -58,6 +59,7 @@ async def run(
         sleep: waits that many seconds.
         max_attempts: at least 1.
         max_unreadable: replies that may be paid for in vain; at least 1.
+        may_go_on: told of each error that can pass; False ends it with that error.
 
     Raises:
         ProviderError: the last attempt's, as it was raised.
@@ -76,7 +78,7 @@ async def run(
             raise
 
     policy = AsyncRetrying(
-        sleep=sleep, retry=_CanHelp(), wait=_Wait(attempts), stop=_Stop(attempts), reraise=True
+        sleep=sleep, retry=_CanHelp(may_go_on), wait=_Wait(attempts), stop=_Stop(attempts), reraise=True
     )
     return await policy(attempt)
 
@@ -102,11 +104,14 @@ def _asked_s(state: RetryCallState) -> float:
 
 
 class _CanHelp(retry_base):
-    """The error says that the same call may succeed later."""
+    """The error says that the same call may succeed later, and nothing says that it is not worth it."""
+
+    def __init__(self, may_go_on: Callable[[ProviderError], bool]) -> None:
+        self._may_go_on = may_go_on
 
     def __call__(self, retry_state: RetryCallState) -> bool:
         error = _error_of(retry_state)
-        return error is not None and error.retryable and not error.stops_run
+        return error is not None and error.retryable and not error.stops_run and self._may_go_on(error)
 
 
 class _Wait(wait_base):

@@ -100,7 +100,7 @@ class Gateway:
             buy_alone=self._tried,
         )
         self._attempts.when_in_batch = self._batches.adopt_again
-        self._breaker = Breaker(world.clock)
+        self._breaker = Breaker(clock=world.clock, now=world.now, outages=self._vendors.outages)
         self._flights: Flights[Answer] = Flights()
         self._unusable = 0
         self._is_closed = False
@@ -383,13 +383,17 @@ class Gateway:
         from tiered_eval import retrying
 
         model = job.heading.model
-        self._breaker.check(model)
-        ledger = await self._books.open()
-        gate = self._vendors.gate(model)
+        # One that is stopped here is none that was asked.
+        self._attempts.check_may_call(job)
         left_s = self._terms.deadline_s()
         try:
-            async with asyncio.timeout(None if left_s is None else max(0.0, left_s)) as limit:
-                got = await retrying.run(
+            async with (
+                asyncio.timeout(None if left_s is None else max(0.0, left_s)) as limit,
+                self._breaker.passage(model) as passage,
+            ):
+                ledger = await self._books.open()
+                gate = self._vendors.gate(model)
+                return await retrying.run(
                     lambda attempt: self._attempts.make(
                         job, attempt, ledger=ledger, gate=gate, distrusted=distrusted
                     ),
@@ -398,13 +402,9 @@ class Gateway:
                     sleep=self._world.sleep,
                     max_attempts=self._terms.max_attempts,
                     max_unreadable=job.readings or retrying.MAX_UNREADABLE,
+                    may_go_on=passage.may_go_on,
                 )
-        except ProviderError as error:
-            self._breaker.failed(model, error)
-            raise
         except TimeoutError:
             if not limit.expired():
                 raise
             raise DeadlineReached("the time allowed for the run was used up during a call") from None
-        self._breaker.succeeded(model)
-        return got

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tiered_eval.calls.job import CallGate
 from tiered_eval.calls.terms import World
@@ -13,6 +14,9 @@ from tiered_eval.errors import ConfigError
 from tiered_eval.pricing import PriceBook
 from tiered_eval.providers.base import DecisionProvider, EmbeddingProvider, NeedsPreparation, Provider
 from tiered_eval.records import is_decision_model
+
+if TYPE_CHECKING:
+    from tiered_eval.pacing import SharedOutages
 
 __all__ = ["Vendors", "provider_of"]
 
@@ -44,6 +48,7 @@ class Vendors:
         self._embedders: dict[str, EmbeddingProvider] = {}
         self._deciders: dict[str, DecisionProvider] = {}
         self._gates: dict[str, CallGate] = {}
+        self._outages: dict[str, SharedOutages] = {}
         self._closing = ExitStack()
         self._pricing = asyncio.Lock()
 
@@ -91,12 +96,28 @@ class Vendors:
         # Imported here: a run whose answers are all kept makes none.
         from tiered_eval.pacing import RateGate, SharedAllowance
 
-        name = hashlib.sha256(f"{self._origin(model)}\0{model}".encode()).hexdigest()[:16]
-        allowance = SharedAllowance(self._home / "pacing" / f"{name}.json")
+        allowance = SharedAllowance(self._shared_file(self._origin(model), model))
         self._closing.callback(allowance.close)
         return RateGate(
             concurrency=self._concurrency, clock=world.clock, sleep=world.sleep, allowance=allowance
         )
+
+    def outages(self, model: str) -> SharedOutages:
+        """What all processes on the home have met of the outages of a model's provider, at one place."""
+        prefix, _ = provider_of(model)
+        outages = self._outages.get(prefix)
+        if outages is None:
+            # Imported here, as above.
+            from tiered_eval.pacing import SharedOutages
+
+            outages = SharedOutages(self._shared_file(self._origin(model), prefix, "outages"))
+            self._outages[prefix] = outages
+            self._closing.callback(outages.close)
+        return outages
+
+    def _shared_file(self, *parts: str) -> Path:
+        name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        return self._home / "pacing" / f"{name}.json"
 
     def _origin(self, model: str) -> str:
         prefix = provider_of(model)[0]
