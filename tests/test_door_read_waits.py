@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,13 @@ import pytest
 from gateways import AT, SMALL, opened
 from test_batches import BOOK, Vendor, answer, answers, ask_all, check_books, leave_behind
 
-from tiered_eval.errors import ConfigError, ProviderRefused, RateLimited, TieredEvalError
+from tiered_eval.errors import (
+    ConfigError,
+    ProviderRefused,
+    ProviderUnavailable,
+    RateLimited,
+    TieredEvalError,
+)
 from tiered_eval.pacing import RateGate
 from tiered_eval.records import BatchHandle, BatchState, ModelReply, ModelRequest
 from tiered_eval.testing.clock import HandClock
@@ -62,6 +69,33 @@ async def test_a_batch_at_another_address_holds_nobody_up(tmp_path: Path):
         got = await ask_all(gateway, [77, 78])
 
     assert answers(got) == ["BudgetExceeded"] * 2
+
+
+@pytest.mark.parametrize("is_down", [False, True], ids=["runs on", "is down"])
+async def test_a_batch_that_never_ends_is_left_to_the_next_run(tmp_path: Path, is_down: bool):
+    """Vendors promise a batch within a day. A run without a deadline waits a little longer, and then no more."""
+    vendor, clock = Vendor(), HandClock(moves_itself=True)
+    look = vendor.batches.poll
+
+    async def fail(handle: BatchHandle, **more: Any) -> BatchState:
+        raise ProviderUnavailable("down", model=handle.model, status=503, billed="no")
+
+    vendor.batches.is_running = not is_down
+    vendor.batches.poll = fail if is_down else look  # type: ignore[method-assign]  # the vendor's whim
+    began = clock()
+    more = {"hand_clock": clock, "now": lambda: AT + timedelta(seconds=clock() - began)}
+    async with promptly(), vendor.gateway(tmp_path, **more) as gateway:
+        waited = await ask_all(gateway)
+    hours = (clock() - began) / 3600
+    vendor.batches.is_running, vendor.batches.poll = False, look  # type: ignore[method-assign]  # as before
+    async with promptly(), vendor.gateway(tmp_path, run="next", **more) as gateway:
+        got = await ask_all(gateway)
+
+    assert answers(waited) == ["DeadlineReached"] * 5
+    assert 24 < hours < 30
+    assert answers(got) == ["met"] * 5
+    assert (vendor.batches.sizes, vendor.single.asked) == ([5], [])
+    check_books(tmp_path, vendor)
 
 
 async def test_vectors_do_not_wait_for_a_batch_that_nobody_fetches(tmp_path: Path):

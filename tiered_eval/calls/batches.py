@@ -320,6 +320,7 @@ class BatchedCalls:
                         seats=seats,
                         since=self._now(),
                         sleep=self._sleep,
+                        now=self._now,
                     )
                 )
         return without_room

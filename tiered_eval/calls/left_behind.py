@@ -133,6 +133,7 @@ class LeftBehind:
             },
             since=datetime.fromisoformat(entry.at).astimezone(UTC),
             sleep=self._sleep,
+            now=self._now,
             handle=handle,
             is_new=False,
         )

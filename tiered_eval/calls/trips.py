@@ -17,7 +17,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from tiered_eval.calls.booking import Booking
@@ -38,6 +38,10 @@ FIRST_LOOK_S = 60.0
 LONGEST_LOOK_S = 300.0
 LONGER_EACH_TIME = 1.5
 """Looking every minute at first and every five minutes later is what both vendors advise (2026-11-30)."""
+LONGEST_TRIP = timedelta(hours=26)
+"""Both vendors end a batch within a day."""
+PATIENCE = timedelta(hours=1)
+"""With a vendor that does not answer, where the day had passed before this process came to look."""
 SUBMISSIONS = 3
 """Tries to hand over a batch that the vendor surely did not take."""
 SETTLED_TOGETHER = 256
@@ -90,6 +94,7 @@ class Trip:
         since: before it was submitted.
         handle: None where it is not known whether, or as what, the vendor has it.
         sleep: waits between looks.
+        now: the time, in UTC.
     """
 
     name: str
@@ -102,15 +107,21 @@ class Trip:
     seats: dict[str, Seat]
     since: datetime
     sleep: Callable[[float], Awaitable[None]]
+    now: Callable[[], datetime]
     handle: BatchHandle | None = None
     is_new: bool = True
     landed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when nothing more comes of it in this process."""
     warnings: list[str] = field(default_factory=list)
+    until: datetime = field(init=False)
+    """When it is left to the next run."""
     stranded: TieredEvalError | None = None
     """Why it can be looked after no more in this process, though the vendor has it."""
     never_ran: Counter[BatchOutcome] = field(default_factory=Counter)
     """Calls that somebody waited for, and that are left over."""
+
+    def __post_init__(self) -> None:
+        self.until = max(self.since + LONGEST_TRIP, self.now() + PATIENCE)
 
     async def run(self) -> None:
         """See it through. When this is cancelled, the batch stays in the ledger for the next process."""
@@ -186,8 +197,7 @@ class Trip:
             else:
                 if found.handle is not None or not found.may_be_running:
                     return found.handle
-            await self.sleep(wait_s)
-            wait_s = min(LONGEST_LOOK_S, wait_s * LONGER_EACH_TIME)
+            wait_s = await self._waited(wait_s)
 
     # ── waiting and fetching ─────────────────────────────────────────────────────────────────────
 
@@ -211,8 +221,21 @@ class Trip:
                 if not error.retryable:
                     raise
                 log.info("batch %s: %s; looking again later", handle.batch_id, type(error).__name__)
-            await self.sleep(wait_s)
-            wait_s = min(LONGEST_LOOK_S, wait_s * LONGER_EACH_TIME)
+            wait_s = await self._waited(wait_s)
+
+    async def _waited(self, wait_s: float) -> float:
+        """Wait until the next look; returns how long to wait for the one after it.
+
+        Raises:
+            DeadlineReached: it has been under way for longer than any vendor promises.
+        """
+        if self.now() >= self.until:
+            self._warn("did not end in time, and is left to the next run")
+            raise DeadlineReached(
+                "its batch has been under way for more than a day; the next run looks again"
+            )
+        await self.sleep(wait_s)
+        return min(LONGEST_LOOK_S, wait_s * LONGER_EACH_TIME)
 
     async def _fetch(self, handle: BatchHandle) -> None:
         """Book each result that comes, in any order. What was booked before an error stays booked."""
