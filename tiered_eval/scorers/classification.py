@@ -88,6 +88,8 @@ def _doubt_around(text: str, place: LabelAt) -> str | None:
     """ "It reads like spam, although ...": the label is what it looks like, or the sentence turns away from it."""
     if is_answer_at(text, place.start):
         return None
+    if text[place.start : place.end].casefold() == "no" and _GOES_ON.match(text, place.end):
+        return "a word of what follows"  # "I have no access", and perhaps "No problem, it is open"
     if _LOOKS.search(text, max(0, place.start - _NEAR), place.start) or _TURNS.match(text, place.end):
         return "only what it looks like"
     return doubt_of_frame(text, place.start, place.end, "statement", frozenset({"would", "'d"}))
