@@ -13,6 +13,18 @@ from tiered_eval.text.subject import Subject
 STATEMENTS = [
     ("The office is closed", "I dreamt that the office is closed.", "a dream"),
     ("The office is closed", "The office is closed in a dream.", "a dream behind it"),
+    ("The office is closed", "In the play, the office is closed.", "a play"),
+    ("The office is closed", "In the novel the office is closed.", "a novel"),
+    ("The office is closed", "In one of her stories, the office is closed.", "one of several"),
+    ("The office is closed", "In Orwell's novel, the office is closed.", "whose novel"),
+    ("The office is closed", "In the author’s dream the office is closed.", "whose dream"),
+    ("The office is closed", "In a worst-case scenario, the office is closed.", "a scenario"),
+    ("The office is closed", "In this example, the office is closed.", "an example"),
+    ("The office is closed", "According to the legend, the office is closed.", "a legend"),
+    ("The office is closed", "The story goes that the office is closed.", "a tale"),
+    ("The office is closed", "For the sake of argument, the office is closed.", "supposed"),
+    ("The office is closed", "In an alternative history, the office is closed.", "another world"),
+    ("The office is closed", "On stage, the office is closed.", "a stage"),
     ("The office is closed", "He joked that the office is closed.", "a joke"),
     (
         "The study found a link between tea and sleep",

@@ -31,17 +31,22 @@ def joined(*groups: str) -> str:
 SUPPOSED = r"""
     suppos(?:e[ds]?|ing) | dream(?:s|t|ed|ing)\s+(?:that|of|about|it) | jok(?:e[ds]|ing)\s+that | assum(?:e[ds]?|ing|ption) | imagin(?:e[ds]?|ing) | pretend\w* | picture\s+an?
   | let(?:'s|\s+us)\s+say | say\s+you | hypothetical\w* | in\s+theory | ideally | in\s+an?\s+(?:perfect|ideal)\s+world
-  | in\s+(?:the|an?|this|that|his|her)\s+(?:\w+\s+)?(?:novel|story|film|movie|tale|legend|fiction|dream|simulation|scenario)
+  | (?:in|according\s+to)\s+(?:the|an?|this|that|his|her|its|their|our|my|your|one\s+of\s+\w+|\w+['’]s)\s+(?:[\w'’-]+[\s-]){0,2}?
+      (?:novels? | stor(?:y|ies) | films? | movies? | tales? | legends? | fiction | dreams? | simulation | scenarios? | plays? | games? | examples? | jokes?
+      | sketch | comics? | cartoon | episode | poems? | songs? | musical | opera | drama | myths? | fables? | parody | riddle | puzzle | screenplay | role-?play
+      | thought\s+experiment | tv\s+series)\b
+  | in\s+fiction | in\s+(?:act|scene)\s+[ivx\d]+ | on\s+stage | story\s+(?:goes|has\s+it) | (?:play|novel|film|movie|tale|legend)\s+(?:says|has\s+it)
+  | for\s+the\s+sake\s+of\s+argument | in\s+(?:an?|the|this|that|our)\s+(?:alternat(?:e|ive)|parallel|imaginary)\s+\w+
   | placeholder | dummy | fictional | fictitious | made-up | looks?\s+like\s+this | in\s+the\s+(?:form|format)
   | (?:for|as\s+an)\s+(?:example|instance) | e\.g\. | (?:were|had)\s+(?:we|you|they|it|he|she)
-  | april\s+fools?\W* | parallel\s+(?:world|universe) | in\s+the\s+game | (?:god|heaven)\s+forbid | lest | as\s+(?:if|though)
+  | april\s+fools?\W* | parallel\s+(?:world|universe) | (?:god|heaven)\s+forbid | lest | as\s+(?:if|though)
   | if | unless | whether | as\s+soon\s+as | until | once
 """
 GUESSED = r"""
     guess\w* | thinks? | thought | believe[ds]? | expect(?:s|ed|ation)? | suspect(?:s|ed)? | hope[ds]? | fear(?:s|ed)? | reckon\w*
   | presum\w+ | perhaps | maybe | possibl[ey] | probabl[ey] | likely | apparently | seem(?:s|ed|ingly)? | appear(?:s|ed)\s+to
   | tentative\w* | provisional\w* | preliminary | uncertain | unsure | (?:not|n't)\s+sure | unclear | remains\s+to\s+be
-  | memory\s+serves | (?:to|of)\s+my\s+knowledge | as\s+far\s+as | might | suggest(?:s|ed) | rumou?r\w* | alleg\w+ | supposedly
+  | memory\s+serves | (?:to|best\s+of|limits\s+of)\s+my\s+knowledge | as\s+far\s+as | might | suggest(?:s|ed) | rumou?r\w* | alleg\w+ | supposedly
   | misconception | (?:please|let\s+me|to)\s+(?:check|verify|confirm|double-check) | make\s+sure | ensure
   | (?:should|could|would|must|ought\s+to|needs?\s+to|has\s+to|have\s+to|ha[sd]\s+yet\s+to)\s+(?:be|have|get)
   | estimate[ds]? | projected | forecast\w* | in\s+the\s+(?:region|neighbou?rhood|ballpark|order)\s+of

@@ -58,6 +58,8 @@ _COPULA = re.compile(
 _FRAME = re.compile(
     rf"\b(?:(?P<supposed>{joined(SUPPOSED)})|(?P<guessed>{joined(GUESSED)})|(?P<told>{joined(TOLD)}))\b"
 )
+_SMALL = frozenset("in to of a an the this that his her its their our my your".split())
+"""Words of frames by which no claim makes a frame its own."""
 _UNREAL_BEFORE = re.compile(rf"\b(?:would|{joined(UNREAL)})\s+(?:[\w'’-]+\s+){{0,2}}$")
 _COMPARED_BEFORE = re.compile(
     rf"(?<!\bno\sless\s)(?<!\bno\smore\s)(?<!\bno\sfewer\s)\b(?:{joined(COMPARED)})\s+(?:[\w-]+\s+){{0,3}}$"
@@ -182,7 +184,8 @@ def _sentence_around(text: str, start: int, end: int) -> tuple[str, str]:
 def _doubt_before(before: str, found: Found, own: frozenset[str]) -> str | None:
     for frame in _FRAME.finditer(before):
         kind = frame.lastgroup
-        if kind is not None and own.isdisjoint(frame[0].split()) and _reaches(before, frame, kind):
+        is_own = not own.isdisjoint(set(frame[0].split()) - _SMALL)
+        if kind is not None and not is_own and _reaches(before, frame, kind):
             return _REASONS[kind]
     if found == "statement":
         return None
