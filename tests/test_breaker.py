@@ -28,8 +28,12 @@ from tiered_eval.testing.clock import HandClock
 from tiered_eval.testing.virtual_time import run_in_virtual_time
 
 MODEL, SECOND, THIRD = "vendor:small", "vendor:large", "vendor:third"
-DOWN = ProviderUnavailable("503 from the load balancer", model=MODEL)
 MIDNIGHT = datetime(2026, 11, 30, tzinfo=UTC)
+
+
+def down() -> ProviderUnavailable:
+    """What a call ends with that nobody answered."""
+    return ProviderUnavailable("503 from the load balancer", model=MODEL)
 
 
 def breaker_on(folder: Path, clock: Callable[[], float]) -> Breaker:
@@ -44,14 +48,14 @@ async def call(breaker: Breaker, model: str = MODEL, *, error: TieredEvalError |
     """One call, which is answered or ends in an error."""
     async with breaker.passage(model):
         if error is not None:
-            raise error.with_traceback(None)
+            raise error
 
 
 async def fail(breaker: Breaker, model: str = MODEL, *, times: int = FAILURES) -> None:
     """Calls that nobody answers."""
     for _ in range(times):
         with pytest.raises(ProviderUnavailable):
-            await call(breaker, model, error=DOWN)
+            await call(breaker, model, error=down())
 
 
 async def is_shut(breaker: Breaker, model: str = MODEL) -> bool:
@@ -85,7 +89,7 @@ class OpenCall:
             self._end.set_result(None)
         else:
             self._end.set_exception(error)
-        await asyncio.wait({self.task})
+        await asyncio.gather(self.task, return_exceptions=True)
         await turns()
 
     def failed_unmade(self) -> bool:
@@ -194,7 +198,7 @@ async def test_a_trial_that_never_ends_holds_up_nobody(tmp_path: Path):
     assert await is_shut(breaker)
     await clock.advance(REST_S)
     assert not await is_shut(breaker)
-    trial.task.cancel()
+    await trial.end()
 
 
 # ── when a provider is down ──────────────────────────────────────────────────────────────────────
@@ -268,7 +272,7 @@ async def test_a_new_run_gives_up_after_one_trial(tmp_path: Path):
     await fail(breaker_on(tmp_path, clock))
     first, *others = await open_calls(breaker_on(tmp_path, clock), 5)
 
-    await first.end(DOWN)
+    await first.end(down())
 
     assert all(other.failed_unmade() for other in others)
 
@@ -326,7 +330,7 @@ async def test_a_short_outage_costs_only_those_that_did_not_last(tmp_path: Path)
     breaker = breaker_on(tmp_path, HandClock())
     under_way = await open_calls(breaker, FAILURES + 2)
     for each in under_way[:FAILURES]:
-        await each.end(DOWN)
+        await each.end(down())
     [new] = await open_calls(breaker, 1)
     assert not new.has_left
 
@@ -342,11 +346,11 @@ async def test_when_none_gets_through_the_rest_fails_at_once(tmp_path: Path):
     breaker = breaker_on(tmp_path, HandClock())
     under_way = await open_calls(breaker, FAILURES + 2)
     for each in under_way[:FAILURES]:
-        await each.end(DOWN)
+        await each.end(down())
     new = await open_calls(breaker, 3)
 
     for each in under_way[FAILURES:]:
-        await each.end(DOWN)
+        await each.end(down())
 
     assert all(each.failed_unmade() for each in new)
 
@@ -359,16 +363,17 @@ def test_calls_that_hang_are_not_waited_for(tmp_path: Path):
         breaker = breaker_on(tmp_path, clock)
         under_way = await open_calls(breaker, FAILURES + 1)
         for each in under_way[:FAILURES]:
-            await each.end(DOWN)
+            await each.end(down())
         began = clock()
         # Of several that waited one is a trial by then.
         waiting = await open_calls(breaker, 3)
         await asyncio.wait({each.task for each in waiting[1:]})
         assert waiting[0].has_left
         assert all(each.failed_unmade() for each in waiting[1:])
-        waiting[0].task.cancel()
-        under_way[-1].task.cancel()
-        return clock() - began
+        took_s = clock() - began
+        await waiting[0].end()
+        await under_way[-1].end()
+        return took_s
 
     assert run_in_virtual_time(meet_an_outage()) == pytest.approx(HOPE_S, abs=0.1)
 
@@ -382,10 +387,20 @@ async def test_a_trial_is_few_attempts(tmp_path: Path):
     await fail(breaker_on(tmp_path, clock))
     [trial] = await open_calls(breaker_on(tmp_path, clock), 1)
 
-    went_on = [trial.passage.may_go_on(error) for error in (RateLimited("429", model=MODEL), DOWN, DOWN)]
+    went_on = [trial.passage.may_go_on(error) for error in (RateLimited("429", model=MODEL), down(), down())]
 
     assert went_on == [True, True, False]
     assert TRIAL_ATTEMPTS == 2
+    await trial.end()
+
+
+async def test_a_trial_keeps_nobody_waiting_for_long(tmp_path: Path):
+    """A provider that is down and asks for minutes is tried again by the next trial."""
+    clock = HandClock()
+    await fail(breaker_on(tmp_path, clock))
+    [trial] = await open_calls(breaker_on(tmp_path, clock), 1)
+
+    assert not trial.passage.may_go_on(ProviderUnavailable("503", model=MODEL, retry_after_s=300.0))
     await trial.end()
 
 
