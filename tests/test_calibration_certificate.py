@@ -244,8 +244,10 @@ def test_a_certificate_that_was_changed_decides_nothing(
     change(data)
     path.write_text(json.dumps(data))
 
-    decider = CertifiedDecider(load_certificate(path), PRINTS)
+    changed = load_certificate(path)
+    decider = CertifiedDecider(changed, PRINTS)
 
+    assert "<=" not in certified_line(changed, changed.grants[0])
     assert [line.split(":")[0] for line in decider.void] == ["seal"]
     assert [decider.decide(one.kind, one.scores, ahead=()) for one in world(50, 3)] == [None] * 50
 

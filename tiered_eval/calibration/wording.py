@@ -27,6 +27,8 @@ def certified_line(certificate: Certificate, grant: Grant) -> str:
     """One line for reports: what is certified, with which confidence, by how many labels."""
     promise = certificate.promise
     scope = "" if grant.kind == ANY_KIND else f"{grant.kind}: "
+    if not certificate.is_as_made:
+        return f"{scope}nothing certified: the file was changed after it was made"
     who = "human" if promise.label_source == "human" else "top judge"
     rests_on = (
         f"confidence {at_least(1 - grant.delta)}, {plural(grant.n, 'label')}, {plural(grant.cases, 'case')}"
