@@ -242,6 +242,22 @@ def test_slow_answers_may_be_bad_ones():
     assert held >= 95
 
 
+def test_what_is_known_of_an_open_answer_narrows_the_interval():
+    """Where a part of an answer is missing only that part counts both ways, and the interval is between those of its ends."""
+    frame, full = made_suite(11)
+    plan = plan_sample(frame, 160, seed=0)
+    drawn = answered(plan, full, 160)
+    cut = plan.order[:160:4]
+
+    unknown = estimate(plan, {**drawn, **dict.fromkeys(cut, None)})
+    in_part = estimate(plan, {**drawn, **dict.fromkeys(cut, (0.25, 0.5))})
+    ends = [estimate(plan, {**drawn, **dict.fromkeys(cut, value)}) for value in (0.25, 0.5)]
+
+    assert (in_part.low, in_part.high) == (ends[0].low, ends[1].high)
+    assert in_part.high - in_part.low < 0.6 * (unknown.high - unknown.low)
+    assert in_part.open == unknown.open == len(cut)
+
+
 async def test_sampling_stops_where_the_money_ends():
     """Under random prices, retries and refunds the cap is never passed, and what was drawn is a beginning of the plan."""
     for seed in range(20):
@@ -291,6 +307,20 @@ def test_an_estimate_never_contradicts_what_is_known(answer: float, bounds: tupl
 
     assert figure.estimate is not None
     assert bounds[0] <= figure.low <= figure.estimate <= figure.high <= bounds[1]
+
+
+def test_what_is_sure_beside_the_sample_bounds_it():
+    """What was judged and is no part of the sample still says which scores are possible."""
+    frame, full = made_suite(12)
+    plan = plan_sample(frame, 80, seed=0)
+    beyond = Beyond(cases=CASES, least=0.5, most=0.65, known={}, mean_known=None)
+
+    figure = estimate(plan, answered(plan, full, 80), beyond=beyond)
+
+    assert sampled(frame, full, 80).high > 0.65
+    assert figure.estimate is not None
+    assert (figure.low, figure.high) >= (0.5, 0.65)
+    assert 0.5 <= figure.low <= figure.estimate <= figure.high == 0.65
 
 
 def test_a_sample_without_a_case_says_nothing_about_the_others():

@@ -47,8 +47,9 @@ __all__ = [
 Mode: TypeAlias = Literal["estimate", "decide"]
 Cut: TypeAlias = tuple[float, str]
 """``f`` and id at which a stratum begins."""
-Answers: TypeAlias = Mapping[str, float | None]
-"""What came of the calls that were made, by id: ``y``, or None for one that failed or is still open."""
+Answers: TypeAlias = Mapping[str, float | tuple[float, float] | None]
+"""What came of the calls that were made, by id: ``y``; the least and the most that it may be, where a part of the answer is missing;
+or None for one that failed or is still open."""
 
 ESTIMATE_SHARE = 0.2
 """Share of the money that mode ``decide`` keeps for a sample of the rest, so that the suite has an interval."""
@@ -104,7 +105,7 @@ class SamplePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beyond:
-    """The suite of a frame that holds a random part of its cases. Scores are in [0, 1]."""
+    """The suite of a frame that may hold a random part of its cases only. Scores are in [0, 1]."""
 
     cases: int
     """Of the whole suite, those of the frame included."""
@@ -259,14 +260,15 @@ def estimate(plan: SamplePlan, answers: Answers, *, beyond: Beyond | None = None
     """The score and its intervals from the calls that were made.
 
     ``answers`` must hold every call that left, in the order of the plan, with None for those that failed or that were still
-    open at the deadline: slow answers may be bad ones, so the interval covers both ends of each. Answers to
-    expectations out of turn are ignored, since they were not drawn: whoever runs out of money stops there, and does not look
-    for cheaper calls further down.
+    open at the deadline: slow answers may be bad ones, so the interval covers both ends of each (of what is missing, where a part
+    was answered). Answers to expectations out of turn are ignored, since they were not drawn: whoever runs out of money stops
+    there, and does not look for cheaper calls further down.
 
-    ``beyond`` is the suite, where the frame holds a random part of its cases: then the figure is the suite's.
+    ``beyond`` is the suite, where the frame holds a random part of its cases, or where more is known of it: then the figure is the
+    suite's.
     """
     strata = _merged([_drawn(stratum, answers) for stratum in plan.strata])
-    unknown = sum(drawn.count(None) for _, drawn in strata)
+    unknown = sum(low < high for _, drawn in strata for low, high in drawn)
     judged = len(plan.known) + sum(len(drawn) for _, drawn in strata) - unknown
     total = len(plan.frame)
     least = sum(one.share * plan.known.get(one.id, 0.0) for one in plan.frame)
@@ -284,7 +286,7 @@ def estimate(plan: SamplePlan, answers: Answers, *, beyond: Beyond | None = None
             open=unknown,
             total=total,
         )
-    ends = [_estimate_with(plan, strata, value, beyond) for value in ((0.0, 1.0) if unknown else (0.0,))]
+    ends = [_estimate_with(plan, strata, end, beyond) for end in ((0, 1) if unknown else (0,))]
     return SampledFigure(
         estimate=_within(sum(end.middle for end in ends) / len(ends), least, most),
         low=_within(min(end.low for end in ends), least, most),
@@ -297,17 +299,18 @@ def estimate(plan: SamplePlan, answers: Answers, *, beyond: Beyond | None = None
     )
 
 
-_Group: TypeAlias = tuple[Sequence[Framed], list[float | None]]
-"""The members of a stratum, and the answers to the first of them."""
+_Group: TypeAlias = tuple[Sequence[Framed], list[tuple[float, float]]]
+"""The members of a stratum, and the least and the most that the answers to the first of them may be."""
 
 
 def _drawn(stratum: Stratum, answers: Answers) -> _Group:
     """The answers to a stratum's calls up to the first that was never made."""
-    drawn: list[float | None] = []
+    drawn: list[tuple[float, float]] = []
     for one in stratum.members:
         if one.id not in answers:
             break
-        drawn.append(answers[one.id])
+        y = answers[one.id]
+        drawn.append((0.0, 1.0) if y is None else y if isinstance(y, tuple) else (y, y))
     return stratum.members, drawn
 
 
@@ -334,7 +337,7 @@ def _lacks_calls(group: _Group) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Estimate and intervals with all open answers taken for the same value."""
+    """Estimate and intervals with all open answers taken for the same end of what they may be."""
 
     middle: float
     low: float
@@ -343,7 +346,9 @@ class _End:
     like_high: float
 
 
-def _estimate_with(plan: SamplePlan, strata: Sequence[_Group], value: float, beyond: Beyond | None) -> _End:
+def _estimate_with(
+    plan: SamplePlan, strata: Sequence[_Group], end: Literal[0, 1], beyond: Beyond | None
+) -> _End:
     middle = sum(one.share * plan.known.get(one.id, one.f) for one in plan.frame)
     inner = trust = 0.0
     likely = {one.id: one.share * plan.known.get(one.id, one.f) for one in plan.frame}
@@ -351,8 +356,7 @@ def _estimate_with(plan: SamplePlan, strata: Sequence[_Group], value: float, bey
     for members, drawn in strata:
         if not members:
             continue
-        answers = [value if y is None else y for y in drawn]
-        residuals = [one.share * (y - one.f) for one, y in zip(members, answers, strict=False)]
+        residuals = [one.share * (y[end] - one.f) for one, y in zip(members, drawn, strict=False)]
         count, size = len(residuals), len(members)
         mean, spread = sum(residuals) / count, _spread(members, residuals)
         middle += size * mean

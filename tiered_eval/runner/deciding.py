@@ -28,6 +28,9 @@ class Deciding:
 
     def __init__(self, *, spent: Callable[[], float], at_once: int) -> None:
         self._spent = spent
+        self._open: list[Job] = []
+        """Let go, and not answered yet."""
+        self._answered = 0
         self._distance = 3 * at_once  # those that are asked, and twice as many that are lined up
 
     def turns(self, jobs: Sequence[Job], chance: Callable[[Job], float]) -> Iterator[tuple[Job, bool]]:
@@ -36,8 +39,17 @@ class Deciding:
         To be taken one at a time, when there is room for another question: what was answered meanwhile counts.
         """
         for job in self._in_order(jobs, chance):
-            is_needed = self._spent() < 1.0 - ESTIMATE_SHARE and not _is_settled(job.owner)
+            is_needed = self._bound() < 1.0 - ESTIMATE_SHARE and not _is_settled(job.owner)
+            if is_needed:
+                self._open.append(job)
             yield job, is_needed
+
+    def _bound(self) -> float:
+        """Share of the money or the time that will be used up once all is answered that was let go."""
+        is_open = [job.owner.verdicts[job.position] is None for job in self._open]
+        self._answered += is_open.count(False)
+        self._open = [job for job, still in zip(self._open, is_open, strict=True) if still]
+        return self._spent() * (1.0 + len(self._open) / max(1, self._answered))
 
     def _in_order(self, jobs: Sequence[Job], chance: Callable[[Job], float]) -> list[Job]:
         by_id = {f"{job.owner.index:09d} {job.position}": job for job in jobs}

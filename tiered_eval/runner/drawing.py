@@ -2,7 +2,8 @@
 
 The one idea: questions are put into an order that was drawn (stratified by what the cheap tiers know), so whatever has been
 answered when the money or the time ends is a random sample, and the suite's ``partial`` has an interval that holds. A
-question that was asked and never answered counts both ways; one that was not asked any more was not drawn.
+question that was asked and never answered counts both ways; one that was not asked any more was not drawn. So is one that was asked
+shortly before the deadline: when the sample closes does not depend on what is answered then, and few of those before are still open.
 
 What is drawn is the *unit*: a case's open questions together where they may share a call, else one question. Early verdicts
 of a certificate are drawn by their audits, which are spread over the order. A suite that is too large to have its order drawn
@@ -18,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median
 
 from tiered_eval.calibration.sampling import Framed, cuts_of, plan_sample, rank_of_case
-from tiered_eval.config import RunConfig
 from tiered_eval.records import CaseResult, SampledScore, Verdict
 from tiered_eval.runner.deciding import Deciding
 from tiered_eval.runner.jobs import Job
@@ -35,39 +35,12 @@ from tiered_eval.runner.sample_accounts import (
     figure_of,
 )
 
-__all__ = ["Drawing", "drawing_for"]
+__all__ = ["Drawing"]
 
 MOST_ROWS = 100_000
 """Verdicts up to which each is kept account of; of a larger suite a random part of the cases stays."""
 FIRST_AUDITS = 2
 """So many come first of all: fewer say nothing about early verdicts."""
-
-
-def drawing_for(
-    config: RunConfig, *, has_certificate: bool, spent: Callable[[], float], at_once: int, is_large: bool
-) -> Drawing | None:
-    """The drawing of a run with a judge; None where everyone is asked and nothing is audited.
-
-    Args:
-        spent: share of the money or the time that is used up, whichever is more.
-        at_once: questions that may be open together.
-        is_large: more cases may wait for a judge than can be held, so that they are read in random parts.
-    """
-    caps = (config.max_cost_usd, config.daily_cap_usd, config.monthly_cap_usd, config.max_time_s)
-    is_limited = config.mode == "live" and (
-        any(cap is not None for cap in caps) or bool(config.suite_caps_usd)
-    )
-    if not is_limited and not has_certificate:
-        return None
-    is_deciding = is_limited and config.when_short == "decide"
-    return Drawing(
-        seed=config.seed,
-        # A part is a draw of cases, so what is drawn from it are cases as well.
-        by_case=config.packing != "never" or (is_limited and is_large),
-        is_ordering=is_limited,
-        is_patient=is_limited and is_large,
-        deciding=Deciding(spent=spent, at_once=at_once) if is_deciding else None,
-    )
 
 
 class Drawing:
@@ -78,6 +51,7 @@ class Drawing:
         by_case: questions of one case are drawn together.
         is_ordering: the run may end before everyone was asked; else only its audits are taken account of.
         is_patient: the suite is read in parts, and each part's order is drawn when all of it is known, however long that takes.
+        is_late: is it too late for a question that is asked now to be a part of the sample? Once it is, it stays so.
         deciding: goes first, where single cases matter more than the suite.
     """
 
@@ -88,8 +62,10 @@ class Drawing:
         by_case: bool,
         is_ordering: bool = True,
         is_patient: bool = False,
+        is_late: Callable[[], bool] = lambda: False,
         deciding: Deciding | None = None,
     ) -> None:
+        self._is_late = is_late
         self._deciding = deciding
         self.is_ordering = is_ordering
         self.is_patient = is_patient
@@ -111,6 +87,9 @@ class Drawing:
 
     def begin_part(self, places: Sequence[int]) -> None:
         """What is read from now on is a random part of the suite: ``places`` has the index of each of its cases in it."""
+        if self._part is not None and self._part.chosen:
+            # What a choice left over of it is unlike what it leaves over of a part in which the money ends.
+            self._part.settle()
         self._part = Part(places=places)
         self._parts.append(self._part)
 
@@ -150,11 +129,16 @@ class Drawing:
             asked = [job for job in jobs if not job.opened.audit]
             for job, is_asked in self._deciding.turns(asked, _chance):
                 if is_asked:
+                    self._choose(job)
                     yield job
                 else:
                     left.append(job)
             jobs = left
         yield from self._draw(jobs, is_all=is_all)
+
+    def _choose(self, job: Job) -> None:
+        assert self._part is not None, "what is no part of the sample has no order"
+        self._part.chosen.add(self._place(job))
 
     def _draw(self, jobs: Sequence[Job], *, is_all: bool) -> list[Job]:
         part = self._part
@@ -210,8 +194,8 @@ class Drawing:
         place = self._place(job)
         unit = part.unit(place)
         if unit is not None and unit.came == "unasked":
-            unit.came = "answered"
-        elif place in part.audit_order:
+            unit.came = "late" if self._is_late() else "answered"
+        elif place in part.audit_order and not self._is_late():
             part.audits_asked.add(place)
 
     # ── what came of it ──────────────────────────────────────────────────────────────────────────
@@ -228,22 +212,34 @@ class Drawing:
         sums = part.cases[result.index] = CaseSums(rank=rank, known=known)
         for position, verdict in enumerate(result.verdicts):
             sums.total += verdict.weight
-            unit = part.unit((result.index, position))
+            place = (result.index, position)
+            unit = part.unit(place)
             if unit is not None:
                 # Also where a cheap judge's score sufficed: that is what the full run would say.
                 self._add_to_unit(unit, verdict)
             elif verdict.certified or verdict.audited:
-                self._add_early(part, (result.index, position), verdict)
-            elif verdict.is_decided:
-                sums.settled += verdict.weight
-                sums.passed += verdict.weight * (verdict.state == "pass")
+                self._add_early(part, place, verdict)
             else:
-                sums.lost += verdict.weight
-                if not part.is_drawn and verdict.leftover in ("deadline", "interrupted"):
-                    self._leave_out(part)
+                self._add_settled(part, place, verdict)
         self._rows += len(result.verdicts)
         if self._rows > MOST_ROWS:
             self._thin()
+
+    def _add_settled(self, part: Part, place: Place, verdict: Verdict) -> None:
+        """A verdict that was not drawn: of a free check, or of a question that was asked by choice."""
+        sums = part.cases[place[0]]
+        if verdict.is_decided:
+            sums.settled += verdict.weight
+            sums.passed += verdict.weight * (verdict.state == "pass")
+        else:
+            sums.lost += verdict.weight
+            if not part.is_drawn and verdict.leftover in ("deadline", "interrupted"):
+                self._leave_out(part)
+        if place in part.chosen:
+            self._total += 1
+            self._judged += verdict.is_decided
+            self._open += not verdict.is_decided
+            self._is_short |= verdict.leftover in ("budget", "deadline", "interrupted")
 
     def _leave_out(self, part: Part) -> None:
         """It ended before its order was drawn. Without it the parts before are still a sample; the first stays, and counts both ways."""
@@ -271,10 +267,10 @@ class Drawing:
 
     def _add_early(self, part: Part, place: Place, verdict: Verdict) -> None:
         came: Came = "unasked"
-        if verdict.audited:
-            came = "answered"
-        elif place in part.audit_order and place not in part.audits_asked:
+        if place in part.audit_order and place not in part.audits_asked:
             came = "unasked"
+        elif verdict.audited:
+            came = "answered"
         elif verdict.trail and verdict.trail[-1].scorer == "judge":
             came = "refused" if verdict.trail[-1].state == "skipped" else "both-ways"
         part.early[place] = Early(
@@ -286,7 +282,7 @@ class Drawing:
         )
         self._has_early = True
         self._total += 1
-        self._judged += came == "answered"
+        self._judged += verdict.audited
         self._open += came == "both-ways"
 
     def _add_to_unit(self, unit: Unit, verdict: Verdict) -> None:
@@ -299,7 +295,8 @@ class Drawing:
             unit.is_kept = unit.is_kept and verdict.from_store
             return
         unit.is_kept = False
-        if unit.came == "unasked":
+        unit.open += verdict.weight
+        if unit.came in ("late", "unasked"):
             self._is_short = True
         elif verdict.leftover == "budget":
             self._is_short = True

@@ -78,16 +78,16 @@ class Evaluator:
         self._reader = None if checker else reader_for(self.catalogue)
         self._checker = checker or Checker(
             profile,
-            partial(load_scorer, catalogue=self.catalogue, left_s=self._left_s),
+            partial(load_scorer, catalogue=self.catalogue, left_s=self.left_s),
             people=None if home is None else verdicts_for(home),
             certified=self.certified,
-            left_s=self._left_s,
+            left_s=self.left_s,
         )
         self._clock = clock
         limit, used_s = self.config.max_time_s, self.config.time_used_s
         self._deadline = None if limit is None else clock() + limit - used_s - kept_for_writing_s(limit)
         self._stop: StopReason | None = None
-        self._workers = Workers(self._checker, why_stopped=lambda: self.stopped, left_s=self._left_s)
+        self._workers = Workers(self._checker, why_stopped=lambda: self.stopped, left_s=self.left_s)
         self.open_jobs = self._workers.open_jobs
         self._owns_services = services is None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -270,7 +270,8 @@ class Evaluator:
             self._stop = "deadline"
         return self._stop
 
-    def _left_s(self) -> float | None:
+    def left_s(self) -> float | None:
+        """Seconds until the deadline; None where there is none."""
         return None if self._deadline is None else self._deadline - self._clock()
 
     def _check_open(self) -> None:

@@ -37,7 +37,8 @@ from tiered_eval.runner.against import GateAgainst
 from tiered_eval.runner.avoided import AvoidedCalls
 from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.closing import Stopped, exit_code, tier_lines, why_stopped
-from tiered_eval.runner.drawing import Drawing, drawing_for
+from tiered_eval.runner.drawing import Drawing
+from tiered_eval.runner.drawing_terms import drawing_for
 from tiered_eval.runner.ending import run_to_end
 from tiered_eval.runner.evaluator import Evaluator, new_run_id
 from tiered_eval.runner.jobs import kept_for_writing_s
@@ -250,6 +251,7 @@ class _Run:
                 self._config,
                 has_certificate=self._evaluator.certified is not None,
                 spent=self._spent_share,
+                left_s=self._evaluator.left_s,
                 at_once=services.open_at_once("judge"),
                 is_large=needs_rounds(self._suite),
             )

@@ -10,7 +10,7 @@ Used by :mod:`tiered_eval.runner.drawing`. Statistics: :mod:`tiered_eval.calibra
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
@@ -40,7 +40,8 @@ FREE_TIERS = frozenset({"exact", "number", "ocr", "coverage"})
 UnitId: TypeAlias = str
 Place: TypeAlias = tuple[int, int]
 """Index of the case in the suite, and position of the expectation in it."""
-Came: TypeAlias = Literal["answered", "both-ways", "refused", "unasked"]
+Came: TypeAlias = Literal["answered", "both-ways", "refused", "late", "unasked"]
+"""``late`` was asked when the sample was closed, and is no part of it whatever came."""
 
 
 @dataclass(slots=True, eq=False)
@@ -55,6 +56,8 @@ class Unit:
     weight: float = 0.0
     passed: float = 0.0
     """Weight of those that passed."""
+    open: float = 0.0
+    """Weight of those without an answer."""
     came: Came = "unasked"
     is_kept: bool = True
     """All answers came from the store: they are known, and no part of the sample."""
@@ -99,6 +102,8 @@ class Part:
     cuts: tuple[Cut, ...] | None = None
     audit_order: dict[Place, int] = field(default_factory=dict)
     audits_asked: set[Place] = field(default_factory=set)
+    chosen: set[Place] = field(default_factory=set)
+    """Questions that were asked by choice, before the order of the others was drawn."""
     is_drawn: bool = False
     trouble: str | None = None
     """Why what was judged of it is no random sample, if so."""
@@ -119,9 +124,14 @@ class Part:
             id: one for id, one in self.units.items() if one.case in self.cases or not one.questions
         }
 
-    def drop(self) -> None:
-        """Nothing of it may be taken for a sample."""
-        self.cases, self.early, self.units, self.strata = {}, {}, {}, []
+    def settle(self) -> None:
+        """Take all that was asked of it for known, and for no sample of what other parts left over."""
+        for unit in self.units.values():
+            if (sums := self.cases.get(unit.case)) is not None:
+                sums.settled += unit.weight - unit.open
+                sums.passed += unit.passed
+                sums.lost += unit.open
+        self.units, self.strata, self.chosen = {}, [], set()
 
     def early_in_turn(self) -> list[Early]:
         """Early verdicts, those that were drawn for an audit first, in the order of their turns."""
@@ -165,12 +175,10 @@ class SuiteSums:
         self.failed += failed / total
         return guess / total
 
-    def beyond(self, cases: Mapping[int, CaseSums]) -> Beyond | None:
-        """The suite around those of its cases that are in the sample; None where these are all."""
+    def beyond(self, cases: Mapping[int, CaseSums]) -> Beyond:
+        """The suite around those of its cases that are in the sample. What was judged and is not in it is sure all the same."""
         framed = {str(index): one.known for index, one in cases.items() if one.total > 0}
-        count = self.cases + self.unread
-        if count <= len(framed):
-            return None
+        count = max(1, self.cases + self.unread)
         return Beyond(
             cases=count,
             least=self.passed / count,
@@ -204,7 +212,10 @@ def figure_of(parts: Sequence[Part], suite: SuiteSums) -> tuple[SampledFigure, b
     figure = estimate(rows.plan(), rows.answers, beyond=beyond)
     if not rows.lacks_answers:
         return figure, False
-    return rows.blind(figure, beyond), True
+    # It is not to be estimated: what is not known may be anything.
+    return replace(
+        figure, estimate=None, low=beyond.least, high=beyond.most, like_low=0.0, like_high=1.0
+    ), True
 
 
 class _Rows:
@@ -217,7 +228,7 @@ class _Rows:
         self._known: dict[str, float] = {}
         self._strata: list[Stratum] = []
         self.drawn: set[str] = set()
-        self.answers: dict[str, float | None] = {}
+        self.answers: dict[str, float | tuple[float, float] | None] = {}
         self.lacks_answers = False
         """A group was drawn from so little that nothing can be said about it."""
         for index, one in cases.items():
@@ -247,7 +258,7 @@ class _Rows:
             came = [units[id].came for id in stratum]
             for id in stratum[: _end_of(came)]:
                 unit = units[id]
-                self.answers[id] = unit.passed / unit.weight if unit.came == "answered" else None
+                self.answers[id] = unit.passed / unit.weight, (unit.passed + unit.open) / unit.weight
             answered += sum(id in self.answers for id in stratum)
             members += len(stratum)
             self._add_stratum([self._frame[id] for id in stratum])
@@ -286,30 +297,13 @@ class _Rows:
             frame=frame, known=self._known, strata=tuple(self._strata), order=(), planned=len(self.answers)
         )
 
-    def blind(self, figure: SampledFigure, beyond: Beyond | None) -> SampledFigure:
-        """The figure where it is not to be estimated: what is not known may be anything."""
-        least = sum(row.share * self._known.get(id, 0.0) for id, row in self._frame.items())
-        most = 1.0 - sum(self._frame[id].share * (1.0 - known) for id, known in self._known.items())
-        if beyond is not None:
-            least, most = beyond.least, beyond.most
-        return SampledFigure(
-            estimate=None,
-            low=least,
-            high=most,
-            like_low=0.0,
-            like_high=1.0,
-            judged=figure.judged,
-            open=figure.open,
-            total=figure.total,
-        )
-
 
 def _end_of(came: Sequence[Came]) -> int:
-    """How far a stratum's order was followed: to the first question that was not asked, and before that to where the
+    """How far a stratum's order was followed: to the first question that was not asked in time, and before that to where the
     money was at an end. It looks at what was refused, never at what was answered."""
     best = score = end = 0
     for at, one in enumerate(came, 1):
-        if one == "unasked":
+        if one in ("late", "unasked"):
             break
         score += -REFUSED_COSTS if one == "refused" else 1
         if score > best:
