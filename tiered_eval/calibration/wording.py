@@ -73,7 +73,7 @@ def _first_failure(step: TestedStep, promise: Promise) -> Iterator[str]:
     """Why not even the strictest threshold passed: errors, or labels that are too few to show that there are hardly any."""
     failed = f"  the first threshold failed: {step.errors} of {step.n} early verdicts were wrong"
     if promise.alpha is not None and step.errors <= promise.alpha * step.n:
-        yield f"{failed}, and so few labels do not show that it is never more than promised"
+        yield f"{failed}, and so few labels do not show that errors are as rare as promised"
         yield "  next: label more, of other cases, or promise less with a larger alpha"
     else:
         yield failed

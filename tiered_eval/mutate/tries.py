@@ -152,8 +152,7 @@ class Trial:
     def _base(self, expectation: Expectation) -> _Base | None:
         """A short right response: the sentence that states it, else the whole, else one made for it."""
         verdict = self._verdict(expectation, Subject(self.case))
-        where = None if verdict is None or verdict.state != "pass" else _place(verdict)
-        if verdict is not None and where is not None:
+        if verdict is not None and verdict.state == "pass" and (where := _place(verdict)) is not None:
             for sentence in split_sentences(self.case.response):
                 if sentence.start <= where[0] and where[1] <= sentence.end:
                     alone = self._found(expectation, self.case.response[sentence.start : sentence.end])
