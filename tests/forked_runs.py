@@ -127,6 +127,7 @@ async def main(options):
         f"{verdict.case_id} {verdict.expectation_id}": verdict.failure.type if verdict.failure else verdict.state
         for result in report.results for verdict in result.verdicts
     }
+    print(report)  # searched for keys
     print(json.dumps({"states": states, "steps": steps, "exit_code": report.exit_code}))
 
 def live(options):

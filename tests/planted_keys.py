@@ -56,10 +56,11 @@ def planted_keys(
 ) -> Iterator[None]:
     """Keys in the environment; afterwards none of them is in a file, a log, a stream, or an exception's text.
 
+    Everybody's logs are searched at their most talkative; child processes have those of the SDKs on their streams.
     What child processes say belongs below ``tmp_path``, where it is searched with the rest.
     """
-    for name, key in PLANTED.items():
-        monkeypatch.setenv(name, key)
+    for name, value in {**PLANTED, "OPENAI_LOG": "debug", "ANTHROPIC_LOG": "debug"}.items():
+        monkeypatch.setenv(name, value)
     caplog.set_level("DEBUG")
     yield
     said = capfd.readouterr()
@@ -69,7 +70,7 @@ def planted_keys(
     for path in tmp_path.rglob("*"):
         if path.is_file() and (found := [leak for part in _parts_of(path) for leak in find_leaks(part)]):
             leaks[path.relative_to(tmp_path).as_posix()] = found
-    assert leaks == {}
+    assert leaks == {}, leaks
 
 
 def _parts_of(path: Path) -> Iterator[bytes]:

@@ -307,9 +307,21 @@ def test_base_url_that_is_none_is_refused(url: str):
         open_provider("openai", settings=ProviderSettings(base_urls={"openai": url}))
 
 
-def test_origin_holds_no_user_and_no_path():
+@pytest.mark.parametrize(
+    "url",
+    ["https://user:secret-word@host/v1", "https://secret-word@host/v1", "https://host/v1?key=secret-word"],
+)
+def test_a_base_url_with_a_key_in_it_is_refused(url: str):
+    """No call could be made with it, and whatever shows an address would show the key; so does not the message."""
+    with pytest.raises(ConfigError, match="base URL") as refused:
+        open_provider("openai", settings=ProviderSettings(base_urls={"openai": url}))
+
+    assert "secret-word" not in str(refused.value)
+
+
+def test_origin_holds_no_path():
     """What is kept and reported of an address is scheme, host and port."""
-    url = "https://user:secret@proxy.example:8443/openai/v1?team=7"
+    url = "https://proxy.example:8443/openai/v1"
     provider = open_provider("openai", settings=ProviderSettings(base_urls={"openai": url}))
 
     assert provider.origin == "https://proxy.example:8443"

@@ -26,6 +26,7 @@ from tiered_eval.errors import (
 )
 from tiered_eval.providers.headers import limits_from_headers, retry_after_from_headers
 from tiered_eval.records import Usage
+from tiered_eval.text.secrets import forms_of
 
 __all__ = ["ErrorBody", "Scrubber", "failure_from_error_in_reply", "failure_from_status", "unreadable"]
 
@@ -68,6 +69,8 @@ CODE_STATUS: Mapping[str, int] = {
 
 _LONGEST_MESSAGE = 300
 _SHORTEST_KEY = 6
+_NO_WORD = 12
+"""Letters from which on a key is surely no word that an answer may have in it: ``ollama`` is a key as well."""
 _KEY_SHAPE = re.compile(r"\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.-]{6,}|\bBearer\s+\S+", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
@@ -76,12 +79,26 @@ class Scrubber:
     """Takes keys out of what providers say; they quote them in their 401s."""
 
     def __init__(self, *secrets: str | None) -> None:
-        self._secrets = [secret for secret in secrets if secret and len(secret) >= _SHORTEST_KEY]
+        known = [secret for secret in secrets if secret and len(secret) >= _SHORTEST_KEY]
+        self.forms = frozenset(form for secret in known for form in forms_of(secret))
+        self._values = [
+            form.encode() for secret in known if len(secret) >= _NO_WORD for form in forms_of(secret)
+        ]
 
     def __call__(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[key]")
-        return _KEY_SHAPE.sub("[key]", text)
+        return _KEY_SHAPE.sub("[key]", self.values_in(text))
+
+    def values_in(self, text: str) -> str:
+        """The text without the known keys; what only looks like one stays."""
+        for form in self.forms:
+            text = text.replace(form, "[key]")
+        return text
+
+    def answer(self, content: bytes) -> bytes:
+        """An answer without the known keys. It is judged by and kept, so what may be a word of it stays."""
+        for value in self._values:
+            content = content.replace(value, b"[key]")
+        return content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +211,7 @@ def unreadable(
         f"{model}: {why}",
         text=scrub(text),
         model=model,
-        request_id=request_id,
+        request_id=_scrubbed(request_id, scrub),
         status=200,
         billed="maybe" if usage is None else "yes",
         usage=usage,
@@ -205,12 +222,13 @@ def _failure(
     status: int, body: ErrorBody, *, model: str, request_id: str | None, scrub: Scrubber
 ) -> ProviderError:
     kind, stops_run = _kind_of(status, body.codes)
+    request_id, code = _scrubbed(request_id, scrub), _scrubbed(body.code, scrub)
     return kind(
-        _message(status, body, model=model, request_id=request_id, scrub=scrub),
+        _message(status, body, code=code, model=model, request_id=request_id, scrub=scrub),
         model=model,
         request_id=request_id,
         status=status,
-        code=body.code,
+        code=code,
         billed=_billed(status, is_own=body.is_own),
         stops_run=stops_run,
     )
@@ -241,12 +259,18 @@ def _billed(status: int, *, is_own: bool) -> Literal["no", "maybe"]:
     return "no" if is_own and status in {500, 503, 529} else "maybe"
 
 
-def _message(status: int, body: ErrorBody, *, model: str, request_id: str | None, scrub: Scrubber) -> str:
+def _scrubbed(text: str | None, scrub: Scrubber) -> str | None:
+    return None if text is None else scrub(text)
+
+
+def _message(
+    status: int, body: ErrorBody, *, code: str | None, model: str, request_id: str | None, scrub: Scrubber
+) -> str:
     said = _CONTROL.sub(" ", scrub(body.message)).strip()
     if not body.is_own:
         said = "no error body of the provider's own" + (f", but: {said}" if said else "")
     if len(said) > _LONGEST_MESSAGE:
         said = said[:_LONGEST_MESSAGE] + " ..."
-    code = f" {body.code}" if body.code else ""
+    named = f" {code}" if code else ""
     request = f" (request {request_id})" if request_id else ""
-    return f"{model}: HTTP {status}{code}: {said}{request}"
+    return f"{model}: HTTP {status}{named}: {said}{request}"

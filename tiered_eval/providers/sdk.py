@@ -30,6 +30,7 @@ from tiered_eval.errors import (
 )
 from tiered_eval.providers.failures import Scrubber, failure_from_status, unreadable
 from tiered_eval.providers.headers import limits_from_headers
+from tiered_eval.providers.sdk_logs import hide_keys
 from tiered_eval.providers.settings import ProviderSettings
 from tiered_eval.providers.transport import LINES, bound_body, lines_of, pieces_of, what_broke
 from tiered_eval.records import RateLimits
@@ -114,7 +115,7 @@ class SdkClient(ABC):
         self.origin = origin_of(base_url)
         self.base_url = base_url
         self.api_key = api_key
-        self.scrub = Scrubber(api_key, urlsplit(base_url).password)
+        self.scrub = Scrubber(api_key)
         self._package = package
         self._root_error = root_error
         self._request_id_header = request_id_header
@@ -205,7 +206,7 @@ class SdkClient(ABC):
                     return
                 if isinstance(line, ProviderError):
                     raise line
-                yield line
+                yield self.scrub.answer(line)
         finally:
             await response.aclose()
 
@@ -265,6 +266,7 @@ class SdkClient(ABC):
         except (ImportError, RuntimeError) as error:
             raise ConfigError(f"{self._needed()} ({error})") from error
         self.check()
+        hide_keys(self.scrub)
         return self.make(self._sdk, http_client)
 
     def check_package(self) -> None:
@@ -340,7 +342,8 @@ class SdkClient(ABC):
 
     def _read(self, response: Any, *, model: str, latency_s: float) -> HttpReply:
         request_id = response.headers.get(self._request_id_header)
-        content: bytes = response.content
+        request_id = None if request_id is None else self.scrub(request_id)
+        content = self.scrub.answer(response.content)
         try:
             value = json.loads(content)
         except (ValueError, RecursionError):
@@ -390,10 +393,10 @@ def sendable(text: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port, without user info, path and query.
+    """Scheme, host and port of a base URL, without its path.
 
     Raises:
-        ConfigError: it is no http address.
+        ConfigError: it is no http address; or has more than a path, where no SDK can put its own behind it, and no key is safe.
     """
     try:
         parts = urlsplit(url)
@@ -402,6 +405,10 @@ def origin_of(url: str) -> str:
         raise ConfigError(f"a base URL cannot be read: {error}") from error
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigError("a base URL must look like https://host/v1")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ConfigError(
+            "a base URL must have no user name, password, query or fragment; a key belongs into the provider's variable"
+        )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}{port}"
 

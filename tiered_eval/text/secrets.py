@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from urllib.parse import quote
 
-__all__ = ["secrets_in", "without_secrets"]
+__all__ = ["forms_of", "secrets_in", "without_secrets"]
 
 _SECRET_NAME = re.compile(
     r"(?:API|ACCESS|AUTH|SECRET|PRIVATE)_?(?:KEY|TOKEN)|_TOKEN$|_SECRET$|_KEY$|PASSWORD"
@@ -23,13 +24,19 @@ _HIDDEN = "[key hidden]"
 
 
 def secrets_in(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The values of environment variables that are named like keys, longest first."""
+    """The values of environment variables that are named like keys, in each of their forms, longest first."""
     found = {
-        value
+        form
         for name, value in (os.environ if environment is None else environment).items()
         if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name.upper())
+        for form in forms_of(value)
     }
     return tuple(sorted(found, key=len, reverse=True))
+
+
+def forms_of(secret: str) -> frozenset[str]:
+    """As it is, as a URL has it, and as JSON may have it."""
+    return frozenset({secret, quote(secret, safe=""), quote(secret), secret.replace("/", "\\/")})
 
 
 def without_secrets(text: str, secrets: tuple[str, ...]) -> str:
