@@ -300,6 +300,25 @@ def test_kept_replies_are_recorded_and_replayed(
     assert capsys.readouterr().out == shown
 
 
+def test_a_kept_reply_that_could_not_tell_is_recorded_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Its expectation stays not judged, and still no question is without a kept reply."""
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(
+        SUITE.replace("requirement: Names a supplier", "must-contain: The supplier is Osei Components")
+    )
+    home = str(tmp_path / "home")
+    with loopback_process() as url:  # It quotes nothing, so its yes to a statement does not count.
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        assert run_app(["run", str(suite), "-q", "--home", home]) == 0
+    assert "no check was sure: 1" in capsys.readouterr().out
+
+    assert run_app(["cache", "record", str(suite), "--home", home]) == 0
+
+    assert "without one: 0 expectations" in capsys.readouterr().out
+
+
 def test_a_question_without_a_kept_reply_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """Nothing is recorded of it, no file is left, and the exit code tells."""
     suite = tmp_path / "suite.yaml"

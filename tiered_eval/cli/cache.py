@@ -71,8 +71,9 @@ def stats(as_json: bool, home: Path | None) -> int:
         say(json.dumps(found, indent=2))
         return 0
     for model, line in sorted(by_model.items()):
-        say(f"{line['replies']:>8,} kept replies of {model}, {usd(usd_from_pico(line['cost_pico']))}")
-    say(f"{len(sizes):>8,} vectors, {sum(sizes):,} bytes")
+        noun = "kept reply" if line["replies"] == 1 else "kept replies"
+        say(f"{line['replies']:>8,} {noun} of {model}, {usd(usd_from_pico(line['cost_pico']))}")
+    say(f"{len(sizes):>8,} {'vector' if len(sizes) == 1 else 'vectors'}, {sum(sizes):,} bytes")
     return 0
 
 
@@ -246,7 +247,8 @@ def record(
         raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
         draft.unlink(missing_ok=True)
-    left = report.counts.not_judged + report.counts.error
+    # What is unsure has a kept reply, which could not tell.
+    left = report.counts.not_judged + report.counts.error - report.leftovers.get("unsure", 0)
     say(
         f"recorded {_replies_in_words(count)}{f' in {path}' if count else ''}; without one: {plural(left, 'expectation')}"
     )

@@ -18,6 +18,7 @@ from tiered_eval.ledger import batches, periods
 from tiered_eval.ledger.entries import seal_of
 from tiered_eval.ledger.files import APPLICATION_ID, FORMAT, SUMS, UNREADABLE, connect, missing_parts
 from tiered_eval.ledger.owner import is_alive
+from tiered_eval.text.plurals import plural
 
 __all__ = ["Finding", "inspect"]
 
@@ -135,7 +136,9 @@ def _seals(connection: sqlite3.Connection) -> Finding:
         damaged += not isinstance(payload, str) or seal != seal_of(str(key), payload)
     if damaged:
         return _bad("replies", f"{damaged} of {count} kept replies are damaged; each is asked for again")
-    return _good("replies", f"{count} kept replies carry their checksum")
+    return _good(
+        "replies", plural(count, "kept reply carries its checksum", "kept replies carry their checksums")
+    )
 
 
 def _batches(connection: sqlite3.Connection) -> Finding:

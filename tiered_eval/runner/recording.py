@@ -132,7 +132,8 @@ async def record(
         clean: takes out of a text what must not be written down.
 
     Returns:
-        How many recordings were written, and the report, whose leftovers are the questions without a kept reply.
+        How many recordings were written, and the report, whose leftovers are the questions without a kept reply, but for
+        those that are ``unsure``: their reply was kept and could not tell.
     """
     config = replace(config, mode="offline").merged_with(suite)
     run_id = new_run_id()
