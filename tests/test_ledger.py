@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -595,6 +596,17 @@ def test_a_full_disk_stops_spending(home: Path):
         totals = opened.totals()
     assert totals.settled >= written
     assert totals.reserved == 0
+
+
+def test_a_cap_beyond_all_bills_is_no_fault_of_the_ledger(home: Path):
+    """Ten million dollars are more than the file's integers hold, and a way to say "no cap"."""
+    with Ledger.open(home) as ledger:
+        ledger.begin_run(replace(run_entry("large"), cap=10**19))
+        noted = ledger.find_run("large")
+
+    assert noted is not None
+    assert noted.cap is not None
+    assert noted.cap > 9 * 10**18
 
 
 async def test_text_that_cannot_be_written_stops_spending_and_holds_nobody_up(home: Path, ledger: Ledger):

@@ -13,6 +13,8 @@ from tiered_eval.ledger.owner import is_alive
 
 __all__ = ["RUNS", "begin_run", "end_run", "run_from_row"]
 
+LARGEST = 2**63 - 1
+"""That the file can hold: nine million dollars. Any larger cap is above every bill, and is noted as this one."""
 RUNS = "SELECT id, suite, scope, cap, started_at, finished_at, state, summary FROM run"
 
 
@@ -32,9 +34,10 @@ def begin_run(connection: sqlite3.Connection, entry: RunEntry, *, us: str, locks
         if owner != us and not is_alive(locks, owner):
             connection.execute("UPDATE run SET finished_at = ?, state = 'killed' WHERE id = ?", (at, run))
             entry = replace(entry, scope=scope)
+    cap = None if entry.cap is None else min(entry.cap, LARGEST)
     connection.execute(
         "INSERT OR REPLACE INTO run (id, suite, scope, cap, started_at, owner) VALUES (?, ?, ?, ?, ?, ?)",
-        (entry.id, entry.suite, entry.scope, entry.cap, entry.started_at, us),
+        (entry.id, entry.suite, entry.scope, cap, entry.started_at, us),
     )
     return entry
 
