@@ -149,6 +149,79 @@ def test_at_a_deadline_slow_answers_may_be_bad_ones():
     assert held >= 3
 
 
+def unread_free(report: Report) -> int:
+    """Free checks that were left over."""
+    return sum(
+        verdict.kind == "must-cite" and not verdict.is_decided
+        for result in report.results
+        for verdict in result.verdicts
+    )
+
+
+@pytest.mark.usefixtures("small_window")
+def test_at_a_deadline_the_rest_has_its_free_checks():
+    """The judge ends a little earlier, so that all cases are read: what free checks say of those that no round reached is not left over."""
+    report, full = run_of(7, cases=10 * WINDOW, max_time_s=40.0)
+
+    assert report.stopped == "deadline"
+    assert unread_free(report) == 0
+    assert report.partial.bound_low > 0.2  # each case has one such check among two to five
+    assert holds(report, full)
+
+
+@pytest.mark.usefixtures("small_window")
+def test_free_checks_of_all_cases_narrow_the_interval_at_a_deadline():
+    """What is known of the cases that no round reached is put to use, as it is where money ends."""
+    rng = random.Random(9)
+    made, truth = [], {}
+    for number in range(6 * WINDOW):
+        free = [make_expectation("must-cite", f"DOC-{number}", id=f"free{at}") for at in range(4)]
+        truth[f"q{number}e"] = rng.random() < 0.6
+        asked = make_expectation("requirement", f"meets q{number}e", id=f"q{number}e")
+        said = f"See DOC-{number}." if rng.random() < 0.5 else "See below."
+        made.append(make_case(said, asked, *free, id=f"case-{number}"))
+
+    report, _ = run(scored(suite_of(made), truth, max_time_s=20.0))
+
+    assert report.sampled is not None
+    assert report.sampled.judged < 2 * WINDOW
+    assert report.sampled.high - report.sampled.low < 0.08
+    assert (
+        report.sampled.low
+        <= sum((truth[f"q{number}e"] + 4 * ("DOC" in case.response)) / 5 for number, case in enumerate(made))
+        / len(made)
+        <= report.sampled.high
+    )
+
+
+@pytest.mark.usefixtures("small_window")
+def test_a_suite_that_is_read_slowly_has_its_free_checks_before_the_deadline():
+    """The time that the rest takes to be read is measured where the rounds read it, and kept."""
+    made, truth = made_suite(8, 10 * WINDOW)
+    read_s = 0.0
+
+    class Slow:
+        def __iter__(self):
+            nonlocal read_s
+            for case in made:
+                read_s += 0.002
+                yield case
+
+    suite = Suite(name="slow", cases=Slow(), case_count=len(made), expectation_count=len(made) + len(truth))
+
+    async def main() -> Report:
+        loop = asyncio.get_running_loop()
+        report, _ = await scored(suite, truth, max_time_s=60.0, seed=8, clock=lambda: loop.time() + read_s)
+        return report
+
+    report = run(main())
+
+    assert report.stopped == "deadline"
+    assert unread_free(report) == 0
+    assert report.wall_s < 60.0
+    assert holds(report, full_score(made, truth))
+
+
 @pytest.mark.usefixtures("small_window")
 def test_single_cases_first_leaves_a_sample_as_well():
     """Where cases matter more than the suite, most of the money settles them, and the score still has an interval."""

@@ -97,6 +97,10 @@ class Drawing:
         """What is read from now on is no part of the sample."""
         self._part = None
 
+    def leave_unchecked(self) -> None:
+        """Not all free checks were made, so nothing is known of all cases alike."""
+        self._suite.is_known = False
+
     def cut(self, why: str, *, unread: int = 0) -> None:
         """Some of what was to be read now will not be."""
         self._suite.unread += unread
@@ -204,6 +208,8 @@ class Drawing:
         """Take account of one case."""
         known = self._suite.add(result)
         part = self._part
+        if part is not None and any(_is_unchecked(part, result, at) for at in range(len(result.verdicts))):
+            self.leave_unchecked()
         rank = rank_of_case(result.case_id, self._seed)
         if part is None or rank >= self._limit:
             for verdict in result.verdicts:
@@ -326,6 +332,13 @@ class Drawing:
             total=self._total,
             mode="estimate" if self._deciding is None else "decide",
         )
+
+
+def _is_unchecked(part: Part, result: CaseResult, position: int) -> bool:
+    """Was something else left over than a question for the judge?"""
+    place = (result.index, position)
+    is_left = result.verdicts[position].leftover in ("deadline", "interrupted")
+    return is_left and place not in part.unit_of and place not in part.chosen
 
 
 def _spread(audits: Sequence[Job], units: Sequence[Sequence[Job]]) -> list[Job]:

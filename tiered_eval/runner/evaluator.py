@@ -22,7 +22,17 @@ from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError
 from tiered_eval.people import verdicts_for
 from tiered_eval.profiles import Profile, load_profile
-from tiered_eval.records import Case, CaseResult, CertificateUse, Expectation, Match, Suite, Value, Verdict
+from tiered_eval.records import (
+    Case,
+    CaseResult,
+    CertificateUse,
+    Expectation,
+    Match,
+    Suite,
+    Tier,
+    Value,
+    Verdict,
+)
 from tiered_eval.runner.certified import CertifiedChecks
 from tiered_eval.runner.checks import Checker, OpenExpectation, failed_check, failure_of, not_judged
 from tiered_eval.runner.jobs import STOPPED, Job, OpenCase, StopReason, Window, kept_for_writing_s
@@ -87,7 +97,8 @@ class Evaluator:
         limit, used_s = self.config.max_time_s, self.config.time_used_s
         self._deadline = None if limit is None else clock() + limit - used_s - kept_for_writing_s(limit)
         self._stop: StopReason | None = None
-        self._workers = Workers(self._checker, why_stopped=lambda: self.stopped, left_s=self.left_s)
+        self._unjudged_s = 0.0
+        self._workers = Workers(self._checker, why_stopped=self._why_stopped, left_s=self.left_s)
         self.open_jobs = self._workers.open_jobs
         self._owns_services = services is None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -269,6 +280,19 @@ class Evaluator:
         if self._stop is None and self._deadline is not None and self._clock() >= self._deadline:
             self._stop = "deadline"
         return self._stop
+
+    def judge_no_more_in(self, last_s: float) -> None:
+        """Put no question to a judge in the last seconds before the deadline; all else goes on, so that what is unread has its free checks."""
+        self._unjudged_s = last_s
+
+    @property
+    def is_judging(self) -> bool:
+        """May a question still be put to a judge?"""
+        left_s = self.left_s()
+        return self.stopped is None and (left_s is None or left_s > self._unjudged_s)
+
+    def _why_stopped(self, tier: Tier) -> StopReason | None:
+        return self.stopped or ("deadline" if tier == "judge" and not self.is_judging else None)
 
     def left_s(self) -> float | None:
         """Seconds until the deadline; None where there is none."""

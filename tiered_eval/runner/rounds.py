@@ -5,7 +5,8 @@ the cases of the next stretch of that order, as many as can wait together; their
 suite are. So whatever has been judged when the money ends is a random part of the suite, of any length, in memory that does not grow.
 
 Rounds end where the money has, where it surely suffices for everyone, or where more of a sample would not be kept. The other
-cases are then read once, in the order of the suite, and are no part of the sample.
+cases are then read once, in the order of the suite, and are no part of the sample. Before a deadline the judge ends so much earlier
+that this can still be done: what free checks say of all cases is worth more than a few more questions.
 
 Route: :mod:`tiered_eval.runner.run` streams a large suite through :meth:`Rounds.stream` instead of through the evaluator.
 """
@@ -22,6 +23,7 @@ from tiered_eval.calibration.sampling import rank_of_case
 from tiered_eval.records import Case, CaseResult, Suite
 from tiered_eval.runner import jobs
 from tiered_eval.runner.drawing import Drawing
+from tiered_eval.runner.drawing_terms import settling_s
 from tiered_eval.runner.evaluator import Evaluator
 from tiered_eval.runner.sample_accounts import FREE_TIERS
 
@@ -38,6 +40,8 @@ CHARACTER_SHARE = 0.6
 """Of the characters that may wait; responses differ more than numbers of cases do."""
 SURE_SHARE = 0.7
 """The rest is not drawn where everyone together is expected to cost no more of the money and the time."""
+LONGER, READING_SHARE = 1.5, 0.25
+"""Reading the rest may take longer than it looked; and so much of the time at most is kept for it."""
 
 
 def needs_rounds(suite: Suite) -> bool:
@@ -51,6 +55,7 @@ class Rounds:
     Args:
         drawing: draws the order of each round, and is handed its results by whoever streams.
         seed: of the run.
+        limit_s: seconds that the run is given; None where there is no deadline.
         spent: share of the money or the time that is used up, whichever is more.
         saw: told of each case that is asked about in a round, before it is.
         listed: the same for the cases behind the rounds.
@@ -62,6 +67,7 @@ class Rounds:
         drawing: Drawing,
         *,
         seed: int,
+        limit_s: float | None,
         spent: Callable[[], float],
         saw: Callable[[int, Case], None],
         listed: Listed,
@@ -71,6 +77,7 @@ class Rounds:
         self._count = suite.case_count
         self._drawing = drawing
         self._seed = seed
+        self._limit_s = limit_s
         self._spent = spent
         self._saw = saw
         self._listed = listed
@@ -82,7 +89,7 @@ class Rounds:
         """The results of all cases, each with its index in the suite."""
         begin = end = 0.0
         size = max(1.0, FIRST_SHARE * jobs.OPEN_CASES)
-        while end < 1.0 and evaluator.stopped is None:
+        while end < 1.0 and evaluator.is_judging:
             begin, end = end, min(1.0, end + size / self._count)
             async for result in self._round(evaluator, begin, end):
                 self._open += _has_waited(result)
@@ -101,6 +108,7 @@ class Rounds:
         self._drawing.begin_part(places)
 
         def chosen() -> Iterator[Case]:
+            began, checking_s = _left_s(evaluator), 0.0
             for index, case in enumerate(self._suite.cases):
                 if not begin <= rank_of_case(case.id, self._seed) < end:
                     continue
@@ -111,10 +119,22 @@ class Rounds:
                 self._read += 1
                 self._characters += len(case.response)
                 self._saw(index, case)
+                asked = _left_s(evaluator)
                 yield case
+                checking_s += asked - _left_s(evaluator)
+            reading_s = began - _left_s(evaluator) - checking_s
+            evaluator.judge_no_more_in(self._kept_s(reading_s, checking_s / max(1, len(places))))
 
         async for result in evaluator.stream(chosen(), are_read=True, order=self._drawing):
             yield replace(result, index=places[result.index])
+
+    def _kept_s(self, reading_s: float, case_s: float) -> float:
+        """Seconds before the deadline at which the judge ends, so that calls can and the rest can be read: its cases take ``case_s`` each."""
+        left = self._count - self._read
+        if self._limit_s is None or not left:
+            return 0.0
+        rest_s = LONGER * (reading_s + left * case_s)
+        return settling_s(self._limit_s) + min(rest_s, READING_SHARE * self._limit_s)
 
     def _next_size(self) -> float:
         """As many cases as surely may wait together, by how many did so far."""
@@ -142,6 +162,13 @@ class Rounds:
 
         async for result in evaluator.stream(chosen(), are_read=True):
             yield replace(result, index=places[result.index])
+        if places and evaluator.stopped is not None:
+            self._drawing.leave_unchecked()
+
+
+def _left_s(evaluator: Evaluator) -> float:
+    """Seconds until the deadline, for differences; always 0 where there is none."""
+    return evaluator.left_s() or 0.0
 
 
 def _has_waited(result: CaseResult) -> bool:

@@ -277,6 +277,7 @@ class _Run:
                 self._suite,
                 drawing,
                 seed=self._config.seed,
+                limit_s=self._config.max_time_s,
                 spent=self._spent_share,
                 saw=self._saw,
                 listed=self._listed,

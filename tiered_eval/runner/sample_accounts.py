@@ -152,7 +152,7 @@ class SuiteSums:
     known: float = 0.0
     """Sum of the guesses by free checks."""
     is_known: bool = True
-    """Could the guess be made for all cases? Not once a free check was left over."""
+    """Could the guess be made for all cases? Not where a free check was left over."""
     passed: float = 0.0
     failed: float = 0.0
     """Sums of the shares that are settled for good, which early verdicts are not."""
@@ -166,7 +166,6 @@ class SuiteSums:
                 passed += verdict.weight * (verdict.state == "pass")
                 failed += verdict.weight * (verdict.state == "fail")
             guess += verdict.weight * _guess(verdict)
-            self.is_known = self.is_known and verdict.leftover not in ("deadline", "interrupted")
         if total <= 0:
             return UNKNOWN
         self.cases += 1

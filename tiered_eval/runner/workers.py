@@ -32,12 +32,12 @@ class Workers:
 
     Args:
         checker: makes the step that a job waits for.
-        why_stopped: why nothing may be begun any more; None while it may.
+        why_stopped: why no scorer of a tier may be asked any more; None while it may.
         left_s: seconds that the run may still take; None where there is no deadline.
     """
 
     def __init__(
-        self, checker: Checker, *, why_stopped: Callable[[], StopReason | None], left_s: LeftS
+        self, checker: Checker, *, why_stopped: Callable[[Tier], StopReason | None], left_s: LeftS
     ) -> None:
         self.open_jobs = OpenJobs()
         self._checker = checker
@@ -130,7 +130,8 @@ class Workers:
             self._leave_waiting()
 
     def _leave(self, job: Job) -> None:
-        self._end(job, job.left_over(self._why_stopped() or "interrupted"))
+        tier = self._checker.asking_scorer(job.opened).tier
+        self._end(job, job.left_over(self._why_stopped(tier) or "interrupted"))
 
     def _queue_of(self, job: Job) -> asyncio.Queue[Job]:
         """The queue that a job waits in, its workers started when it is first used.
@@ -182,7 +183,7 @@ class Workers:
         """Make the asking step of a job, and the free ones after it."""
         opened, case_id = job.opened, job.owner.case.id
         expectation = opened.expectation
-        reason = "interrupted" if job.owner.is_unwanted else self._why_stopped()
+        reason = "interrupted" if job.owner.is_unwanted else self._why_stopped(tier)
         if reason is not None:
             return opened.left(
                 not_judged(expectation, case_id, leftover=reason, reason=STOPPED[reason], trail=opened.trail)
