@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tiered_eval.records import Case, CaseResult, Expectation, Outcome, OutcomeS
 from tiered_eval.runner import Evaluator
 from tiered_eval.runner.checks import Checker
 from tiered_eval.runner.jobs import OPEN_CASES
+from tiered_eval.runner.services import RunServices
 from tiered_eval.testing.builders import make_case, make_expectation
 from tiered_eval.testing.virtual_time import run_in_virtual_time
 
@@ -457,3 +459,28 @@ def test_settled_cases_are_let_go_without_the_cycle_collector():
         gc.enable()
 
     assert left <= 4
+
+
+class Failing:
+    """A certificate whose comparison makes a paid call, and fails."""
+
+    async def begin(self, services: RunServices) -> None:
+        await services.ledger(make=True)
+        raise BudgetExceeded(
+            cap_usd=Decimal(1), spent_usd=Decimal(1), reserved_usd=Decimal(0), wanted_usd=Decimal(1)
+        )
+
+    def end(self) -> None: ...
+
+
+async def test_an_evaluator_that_cannot_begin_leaves_nothing_open(tmp_path: Path):
+    """Its ledger is closed and its run has ended: a later run in the same process is not taken for one beside it."""
+    evaluator = Evaluator(RunConfig(home=tmp_path, embedder="none"))
+    evaluator.certified = Failing()  # type: ignore[assignment]  # as much of one as is needed
+
+    with pytest.raises(BudgetExceeded):
+        async with evaluator:
+            raise AssertionError("it cannot be entered")
+
+    assert evaluator.services is not None
+    assert list((tmp_path / "locks").iterdir()) == []

@@ -116,9 +116,13 @@ class Evaluator:
                 deadline=self._deadline,
                 clock=self._clock,
             )
-        if self.certified is not None:
-            await self.certified.begin(self.services)
-        await self._workers.begin(self.services)
+        try:
+            if self.certified is not None:
+                await self.certified.begin(self.services)
+            await self._workers.begin(self.services)
+        except BaseException:
+            await self._close()
+            raise
         self._is_open = True
         return self
 
@@ -130,8 +134,11 @@ class Evaluator:
             await self._workers.end(kind, error, where)
         finally:
             await self.note_audits()
-            if self._owns_services and self.services is not None:
-                await self.services.aclose()
+            await self._close()
+
+    async def _close(self) -> None:
+        if self._owns_services and self.services is not None:
+            await self.services.aclose()
 
     async def check(
         self,

@@ -97,10 +97,8 @@ async def evaluate(
     evaluator = Evaluator(config, suite=suite, run_id=run_id, services=services, profile=profile, clock=clock)
     run = _Run(suite, evaluator, run_id=run_id, progress=progress, clock=clock)
     run.check_gate()
-    opened: RunServices | None = None
     try:
         async with evaluator:
-            opened = evaluator.services
             try:
                 return await run.to_report(stop)
             except TieredEvalError:
@@ -108,8 +106,8 @@ async def evaluate(
                 raise
     except (TieredEvalError, ExceptionGroup) as error:
         # Now that the last call has ended: what was open counts as well.
-        if opened is not None:
-            _tell_spent(error, opened.spend(avoided_pico=None))
+        if evaluator.services is not None:
+            _tell_spent(error, evaluator.services.spend(avoided_pico=None))
         raise
 
 
