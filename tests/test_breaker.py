@@ -248,6 +248,23 @@ async def test_two_models_that_are_overloaded_are_no_outage_of_the_provider(tmp_
     assert not await is_shut(breaker, THIRD)
 
 
+async def test_an_overload_that_grows_to_an_outage_is_one(tmp_path: Path):
+    """A model was down alone, then the next one went down too: once the first has failed again, nobody is there."""
+    clock = HandClock()
+    breaker = breaker_on(tmp_path, clock)
+    await fail(breaker, MODEL)
+    await call(breaker, SECOND)
+    await fail(breaker, SECOND)
+    await fail(breaker, THIRD, times=1)
+    assert not await is_shut(breaker, THIRD)
+    await clock.advance(REST_S)
+
+    await fail(breaker, MODEL, times=1)
+
+    await fail(breaker, THIRD, times=1)
+    assert await is_shut(breaker, THIRD)
+
+
 # ── a process that has not met it ────────────────────────────────────────────────────────────────
 
 

@@ -71,6 +71,16 @@ def test_an_old_outage_is_forgotten(tmp_path: Path, met_at: float, now: float):
     assert since(tmp_path / "outages", now) is None
 
 
+def test_an_outage_that_goes_on_is_remembered(tmp_path: Path):
+    """It is old when nobody has met it for an hour, not when it began an hour ago."""
+    shared = SharedOutages(tmp_path / "outages")
+    fail(shared, now=0.0)
+
+    fail(shared, times=1, now=3000.0)
+
+    assert since(tmp_path / "outages", 4000.0) == 0.0
+
+
 def test_a_trial_is_never_further_off_than_a_rest(tmp_path: Path):
     """Whatever the file says."""
     line = [MODEL, FAILURES, 0.0, 1e300, 1e300, True]
