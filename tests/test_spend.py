@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import random
+import re
 from dataclasses import replace
 from decimal import Decimal
 from itertools import count
@@ -22,6 +23,7 @@ from tiered_eval.reports import kept
 from tiered_eval.reports.judge_heavy import judge_heavy, mechanical_form
 from tiered_eval.reports.spend_text import csv_text, json_text, text
 from tiered_eval.reports.spending import HEADINGS, Line, Spending, read_spending
+from tiered_eval.reports.wording import usd
 from tiered_eval.results import ResultsFile
 
 USD = 10**12
@@ -399,11 +401,76 @@ def test_a_mechanical_requirement_is_listed_with_what_it_cost():
 
 def test_the_trend_shows_every_day(home: Path):
     """A day without spending has a line as well, and the longest bar is the dearest day's."""
-    shown = text(read_spending(home)).splitlines()
+    plot = text(read_spending(home)).partition("spent a day (UTC)\n")[2].partition("\n\n")[0]
 
-    days = [line for line in shown if line.startswith("  2026-11-")]
+    days = plot.splitlines()
     assert [line.split()[0] for line in days] == ["2026-11-28", "2026-11-29", "2026-11-30"]
     assert [line.count("█") for line in days] == [60, 0, 30]
+
+
+def tables_of(shown: str) -> dict[str, dict[str, dict[str, str]]]:
+    """Heading, line and column to what stands there, however the columns are laid out."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    heading, columns = "", list[str]()
+    for line in shown.splitlines():
+        if match := re.match(r"by (\w+) {2,}", line):
+            heading, columns = match[1], re.split(r" {2,}", line[match.end() :])
+        elif heading and line:
+            name, *cells = re.split(r" {2,}", line.strip())
+            row = found.setdefault(heading, {}).setdefault(name, {})
+            row.update(zip(columns, cells, strict=True))
+        else:
+            heading = ""
+    return found
+
+
+@pytest.mark.parametrize("width", [120, 80, 60, 40])
+def test_every_table_shows_every_figure_at_any_width(home: Path, width: int):
+    """What came by batches, again, or for nothing stands beside the money; a narrow terminal gets blocks, and no cut figure."""
+    shown = text(read_spending(home), width=width)
+
+    assert max(map(len, shown.splitlines())) <= width
+    tables = tables_of(shown)
+    assert set(tables) == set(HEADINGS)
+    assert tables["model"]["openai:small"] == {
+        "answers": "3",
+        "billed": "$3.0000",
+        "unknown": "$1.0000",
+        "from store": "4",
+        "avoided": "$0",
+        "batched": "1",
+        "retried": "0",
+        "unpriced": "1",
+    }
+    assert tables["day"]["2026-11-28"]["batched"] == "1"
+    assert tables["kind"]["(none)"]["retried"] == "1"
+
+
+def test_what_never_happened_has_no_column():
+    """A home without batches, second attempts and prices of 0 is not told of them line by line."""
+    spending = Spending(home="h", since="")
+    spending.by = {heading: [Line(name="one", answers=1)] for heading in HEADINGS}
+    spending.by["day"] = [Line(name="2026-11-28", answers=1)]
+
+    assert set(tables_of(text(spending))["run"]["one"]) == {
+        "answers",
+        "billed",
+        "unknown",
+        "from store",
+        "avoided",
+    }
+
+
+def test_a_name_gives_way_before_a_figure_does():
+    """Large sums and long names on a narrow terminal: the name is cut, with a mark, and the sum is whole."""
+    large = Line(name="openai:" + "long-" * 20, answers=10**9, billed_usd=Decimal("123456789.12"))
+    spending = Spending(home="h", since="", by={heading: [large] for heading in HEADINGS[1:]} | {"day": []})
+
+    shown = text(spending, width=40)
+
+    assert max(map(len, shown.splitlines())) <= 40
+    assert "1,000,000,000" in shown
+    assert usd(large.billed_usd) in shown
 
 
 def test_json_and_csv_hold_the_same(home: Path):
