@@ -336,7 +336,7 @@ class TestPromptfooAssertions:
             ({"type": "brand-new", "value": "a"}, "nothing like `brand-new`"),
             ({"type": "contains", "value": "a", "transform": "output.trim()"}, "changes the response before"),
             ({"type": "contains", "value": "{{ nowhere }}"}, "there is no variable nowhere"),
-            ({"type": "contains", "value": "{{ q | upper }}"}, "more than a variable"),
+            ({"type": "contains", "value": "{{ q | dump }}"}, "more than a variable"),
             ({"type": "contains", "value": "{% if q %}a{% endif %}"}, "a template with logic"),
             ({"type": "contains", "value": "file://nowhere.txt"}, "there is no file"),
             ({"type": "contains", "value": "file://../secret.txt"}, "outside the folder"),
@@ -609,6 +609,106 @@ scenarios:
             ("de a", "de"),
             ("fr a", "fr"),
         ]
+
+    def test_what_stands_in_files(self, tmp_path: Path):
+        """Tests by a pattern, scenarios, their sets, variables and prompts are read from the files that are named."""
+        files = {
+            "t/b.yaml": "- {vars: {q: b}, assert: [{type: contains, value: '{{q}}'}]}",
+            "t/a.yaml": "- {vars: file://../v.yaml, assert: [{type: contains, value: '{{q}}'}]}",
+            "v.yaml": "{q: a}",
+            "s.yaml": "- {config: file://c.yaml, tests: [{assert: [{type: contains, value: '{{q}}'}]}]}",
+            "c.yaml": "[{vars: {q: c}}, {vars: {q: d}}]",
+            "p.txt": "Say {{q}}",
+        }
+        (tmp_path / "t").mkdir()
+        for name, text in files.items():
+            (tmp_path / name).write_text(text.replace("file://../v", "file://v"))
+        config = "{prompts: [{id: 'file://*.txt', label: p}], tests: 'file://t/*.yaml', scenarios: [file://s.yaml]}"
+
+        suite = imported(tmp_path, config)
+
+        assert suite.left_out == ()
+        assert [(case.input, case.expectations[0].value) for case in loaded(suite, tmp_path)] == [
+            (f"Say {letter}", letter) for letter in "abcd"
+        ]
+
+    @pytest.mark.parametrize(
+        ("test", "place", "said"),
+        [
+            ({"vars": "file://gone.yaml"}, "tests[0].vars", "there is no file"),
+            ({"vars": ["file://list.yaml"]}, "tests[0].vars", "holds no variables"),
+            ({"vars": {"q": "file://gone.txt"}}, "tests[0].vars.q", "there is no file"),
+            ({"assert": {"type": "contains", "value": "a"}}, "tests[0].assert", "it is no list"),
+            ("file://gone/*.yaml", "tests[0]", "there is no file like"),
+            ("file:///etc/*.yaml", "tests[0]", "cannot be followed"),
+            ("file://../*/promptfooconfig.yaml", "tests[0]", "outside the folder"),
+            ("file://list.yaml", "file://list.yaml[0]", "it is no mapping"),
+        ],
+    )
+    def test_what_is_not_in_files_is_named(self, test: Any, place: str, said: str, tmp_path: Path):
+        """Its place and why; no variable has the name of a file for its value."""
+        (tmp_path / "list.yaml").write_text("[a, b]")
+        sure = {"assert": [{"type": "contains", "value": "a"}, {"type": "not-contains", "value": "{{q}}"}]}
+        other = {**sure, **test} if isinstance(test, dict) else test
+
+        suite = imported(tmp_path, yaml.safe_dump({"prompts": ["x"], "tests": [other, sure]}))
+
+        assert any(note.place == place and said in note.text for note in suite.left_out)
+        assert "file://" not in json.dumps(suite.suite["cases"])
+
+    def test_a_set_that_is_not_there_is_named(self, tmp_path: Path):
+        """The tests of a scenario are not imported as if it had none."""
+        text = "{prompts: [x], tests: [{assert: [{type: is-json}]}], scenarios: [{config: [file://c.yaml], tests: [{}]}]}"
+
+        suite = imported(tmp_path, text)
+
+        assert [note.place for note in suite.left_out] == ["scenarios[0].config[0]"]
+
+    def test_who_grades(self, tmp_path: Path):
+        """The judge of a test's options is asked where an assertion names none; one that is none here is named once."""
+        graded = {"type": "llm-rubric", "value": "Is polite"}
+        own = {**graded, "provider": {"id": "anthropic:messages:claude-opus-4-8", "config": {}}}
+        other = {**graded, "provider": {"text": {"id": "ollama:x"}}}
+        free = {"type": "contains", "value": "a"}
+        suite = imported(
+            tmp_path, promptfoo(graded, own, other, free, other, options={"provider": "openai:gpt-6"})
+        )
+
+        (case,) = loaded(suite, tmp_path)
+
+        assert [one.options.get("models") for one in case.expectations] == [
+            ("openai:gpt-6",),
+            ("anthropic:claude-opus-4-8",),
+            None,
+            None,
+            None,
+        ]
+        assert [(note.place, note.text) for note in suite.left_out] == [
+            ("tests[0].assert[2].provider", "ollama:x is no judge here: the suite's judge is asked")
+        ]
+
+    def test_a_provider_of_what_no_model_decides(self, tmp_path: Path):
+        """An embedder's name does not cost the assertion."""
+        similar = {
+            "type": "similar",
+            "value": "It runs daily",
+            "provider": "openai:embedding:text-embedding-4-large",
+        }
+        suite = imported(tmp_path, promptfoo(similar))
+
+        assert [case["expect"] for case in suite.suite["cases"]] == [
+            [{"similar": {"value": "It runs daily", "threshold": 0.75}}]
+        ]
+        assert [note.place for note in suite.left_out] == ["tests[0].assert[0].provider"]
+
+    def test_a_weight_of_0_among_others(self, tmp_path: Path):
+        """It is shown, and counts for nothing, as there; alone it leaves nothing to count."""
+        free = {"type": "contains", "value": "a"}
+        (case,) = loaded(imported(tmp_path, promptfoo(free, {**free, "weight": 0})), tmp_path)
+
+        assert [one.weight for one in case.expectations] == [1, 0]
+        alone = imported(tmp_path, promptfoo({**free, "weight": 0}))
+        assert "all weights are 0" in str(alone.left_out)
 
     def test_responses_in_the_tests(self, tmp_path: Path):
         """`providerOutput` is the response, and then no file of responses is needed."""
@@ -1086,13 +1186,26 @@ class TestReading:
             ("{{ l[1] }}", "b"),
             ("{{ y }}", '{"z": 2}'),
             ("{ x }", "{ x }"),
+            ("{{ l[1] | upper }} {{l[1]|upper|lower}}", "B b"),
+            ("{{ s | trim }}", "c"),
         ],
     )
     def test_templates(self, text: str, made: str):
         """Variables, their parts, and nothing else."""
-        assert filled(text, {"x": 1, "y": {"z": 2}, "l": ["a", "b"]}) == made
+        assert filled(text, {"x": 1, "y": {"z": 2}, "l": ["a", "b"], "s": " c "}) == made
 
-    @pytest.mark.parametrize("text", ["{{ x + 1 }}", "{{ gone }}", "{{ f(x) }}", "{% for %}", "{{ null }}"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "{{ x + 1 }}",
+            "{{ gone }}",
+            "{{ f(x) }}",
+            "{% for %}",
+            "{{ null }}",
+            "{{ x | dump }}",
+            "{{ x | default('a') }}",
+        ],
+    )
     def test_templates_that_are_more(self, text: str):
         """They are refused instead of being left empty."""
         with pytest.raises(Unsupported):
@@ -1105,6 +1218,11 @@ class TestReading:
             ("x.yaml", "a: b", "looks like none of"),
             ("x.json", "{", "cannot read"),
             ("x.json", '{"tests": [], "prompts": []}', "no tests"),
+            (
+                "x.json",
+                '{"tests": "https://example.com/t.csv", "prompts": []}',
+                "no tests .*is not a file of this folder",
+            ),
             ("x.yaml", "", "looks like none of"),
         ],
     )

@@ -15,6 +15,7 @@ from tiered_eval.importers.promptfoo import is_promptfoo, read_promptfoo
 __all__ = ["SOURCES", "find_source", "import_suite"]
 
 SOURCES = ("promptfoo", "openai", "arena")
+_NOTES_SHOWN = 3
 FILES_IN_FOLDER = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json", "tests.yaml")
 
 
@@ -51,7 +52,8 @@ def import_suite(path: Path, *, source: str | None = None, allow_outside: bool =
             "a registry with `class`, or `testing_criteria`; agent-arena has `tests` with `reference` and `eval_type`"
         )
     if not imported.suite["cases"]:
-        raise ConfigError(f"{path} has no tests in it that can be read")
+        why = "".join(f"; {note}" for note in imported.left_out[:_NOTES_SHOWN])
+        raise ConfigError(f"{path} has no tests in it that can be read{why}")
     return imported
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 from collections.abc import Hashable
@@ -27,6 +28,8 @@ from tiered_eval.suite.yaml_reader import TYPED
 
 __all__ = ["Folder", "parse_json", "parse_yaml", "read_any"]
 
+MOST_FILES = 1_000
+"""Files that one pattern may stand for."""
 MOST_VALUES = 1_000_000
 """What a document may expand to, anchors included."""
 
@@ -47,8 +50,6 @@ class Folder:
         bare = name.removeprefix("file://")
         if "://" in bare:
             raise Unsupported(f"{name} is not a file of this folder")
-        if any(char in bare for char in "*?["):
-            raise Unsupported(f"the pattern {name}: name each file")
         path = self.path / bare
         try:
             if not self.allow_outside and not is_inside(path, self.path):
@@ -59,6 +60,28 @@ class Folder:
         if not is_there:
             raise Unsupported(f"there is no file {name[:100]!r}")
         return path
+
+    def names(self, name: str) -> list[str]:
+        """The names of the files that a pattern such as ``file://tests/*.yaml`` stands for; a name that is no pattern, as it is.
+
+        Raises:
+            Unsupported: there are none, or too many.
+        """
+        bare = name.removeprefix("file://")
+        if not any(char in bare for char in "*?[") or "://" in bare:
+            return [name]
+        try:
+            paths = list(
+                itertools.islice((one for one in self.path.glob(bare) if one.is_file()), MOST_FILES + 1)
+            )
+            found = sorted(one.relative_to(self.path).as_posix() for one in paths)
+        except (NotImplementedError, OSError, ValueError):  # an absolute pattern, or none at all
+            raise Unsupported(f"the pattern {name} cannot be followed: name each file") from None
+        if not found:
+            raise Unsupported(f"there is no file like {name[:100]!r}")
+        if len(found) > MOST_FILES:
+            raise Unsupported(f"more than {MOST_FILES:,} files are like {name[:100]!r}")
+        return found
 
     def text(self, name: str) -> str:
         """What is in that file.

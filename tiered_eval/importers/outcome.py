@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from tiered_eval.catalogue import CATALOGUE
 from tiered_eval.lint import lint_case
-from tiered_eval.records import Case
+from tiered_eval.records import Case, Expectation
 from tiered_eval.suite.cases import CaseReader
 from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.problems import Problems
@@ -78,6 +78,8 @@ Proposals: TypeAlias = Sequence[Proposal]
 
 _ANY_CASE = Case(id="import", response="", expectations=(), input="?", meta={"context": "?"})
 """A case that lacks nothing: whether the real one does is found out when it is added."""
+_ANY_OTHER = Expectation(id="any other", kind="requirement", values=("Is polite",))
+"""Stands beside an entry, which may weigh nothing where it is not alone."""
 
 
 def entry(name: str, value: Any = None, **settings: Any) -> Any:
@@ -224,7 +226,7 @@ class Collector:
         problems = Problems()
         found = self._reader.read([made], Scope("import", problems))
         if not problems.error_count and found:
-            for problem in lint_case(replace(_ANY_CASE, expectations=tuple(found))):
+            for problem in lint_case(replace(_ANY_CASE, expectations=(*found, _ANY_OTHER))):
                 problems.note(problem)
         if not problems.errors:
             return None if found else "it is switched off"

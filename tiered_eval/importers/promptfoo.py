@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from tiered_eval.importers.files import Folder, parse_json
 from tiered_eval.importers.outcome import Collector, ImportedSuite, Unsupported
-from tiered_eval.importers.promptfoo_assertions import proposals_for, with_relations
+from tiered_eval.importers.promptfoo_assertions import JUDGED, NEGATION, proposals_for, with_relations
 from tiered_eval.importers.promptfoo_tests import Test, merged, tests_of
 from tiered_eval.importers.templates import filled, filled_in
 from tiered_eval.suite.source import plain, text_of
@@ -78,9 +78,11 @@ class _Reader:
         self.number = 0
         self._is_alone = False
         """Is the assert-set that is read all of its test, so that its threshold is the case's?"""
+        self._grader: Any = None
+        """Who grades where an assertion of the test that is read names nobody."""
 
     def read_config(self) -> None:
-        for name in self.config.keys() - _READ:
+        for name in [name for name in self.config if name not in _READ]:
             self.out.leave_out(str(name), "it has nothing to do with scoring, or nothing like it here")
         providers = self.config.get("providers", self.config.get("targets"))
         if isinstance(providers, list) and len(providers) > 1:
@@ -122,7 +124,7 @@ class _Reader:
         given = self.config.get("prompts")
         listed = given if isinstance(given, list) else [given] if given is not None else []
         for index, prompt in enumerate(listed):
-            text = prompt.get("raw") if isinstance(prompt, Mapping) else prompt
+            text = prompt.get("raw", prompt.get("id")) if isinstance(prompt, Mapping) else prompt
             place = f"prompts[{index}]"
             if not isinstance(text, str):
                 self.out.leave_out(place, "it is no text: cases have no `input` from it")
@@ -133,7 +135,9 @@ class _Reader:
             try:
                 if not text.endswith((".txt", ".md", ".json")):
                     raise Unsupported(f"{text} is made by a program")
-                yield from (part.strip() for part in self.folder.text(text).split("\n---\n") if part.strip())
+                for name in self.folder.names(text):
+                    parts = self.folder.text(name).split("\n---\n")
+                    yield from (part.strip() for part in parts if part.strip())
             except Unsupported as fault:
                 self.out.leave_out(place, f"{fault}: cases have no `input` from it")
 
@@ -160,13 +164,14 @@ class _Reader:
 
     def _variable_sets(self, test: Test) -> Iterator[Mapping[str, Any]]:
         """promptfoo makes one test of each combination of the lists among the variables."""
-        variables = test.variables
-        for name, value in variables.items():
+        variables = dict(test.variables)
+        for name, value in test.variables.items():
             if isinstance(value, str) and value.startswith("file://"):
                 try:
-                    variables = {**variables, name: self.folder.text(value)}
+                    variables[name] = self.folder.text(value)
                 except Unsupported as fault:
                     self.out.leave_out(f"{test.place}.vars.{name}", str(fault))
+                    del variables[name]  # a text with the name of the file in it would be another claim
         lists = {name: value for name, value in variables.items() if isinstance(value, list)}
         options = test.raw.get("options")
         is_off = isinstance(options, Mapping) and text_of(options.get("disableVarExpansion")) == "true"
@@ -200,6 +205,8 @@ class _Reader:
     ) -> None:
         for where, why in test.unread():
             self.out.leave_out(where, why)
+        options = test.raw.get("options")
+        self._grader = options.get("provider") if isinstance(options, Mapping) else None
         self._is_alone = test.raw.get("threshold") is None and self._only_set(test) is not None
         found: list[_Made] = []
         for index, raw in enumerate(test.assertions):
@@ -290,7 +297,7 @@ class _Reader:
             raise Unsupported(
                 "`contextTransform` takes the context out of the response: say where it is with `context_field`"
             )
-        for name in raw.keys() - _ASSERTION_READ:
+        for name in [name for name in raw if name not in _ASSERTION_READ]:
             why = (
                 "judges are asked with our prompts"
                 if name in _PROMPT_OF_JUDGE
@@ -298,8 +305,12 @@ class _Reader:
             )
             self.out.leave_out(f"{place}.{name}", why)
         settings: dict[str, Any] = {"weight": _short(weight) if weight != 1 else None, "dimension": metric}
-        if (provider := text_of(raw.get("provider"))) is not None:
-            settings["models"] = self._judge(provider, place)
+        if kind.removeprefix(NEGATION) in JUDGED:
+            settings["models"] = self._judge(raw.get("provider", self._grader), place)
+        elif "provider" in raw:
+            self.out.leave_out(
+                f"{place}.provider", "no model is asked about this one, or an embedder: give --embedder"
+            )
         value = self._value(raw.get("value"), variables)
         return proposals_for(kind, value, text_of(raw.get("threshold")), _given(settings))
 
@@ -354,13 +365,20 @@ class _Reader:
             raise Unsupported(f"the template {reference} is not there")
         return merged(found, {key: value for key, value in raw.items() if key != "$ref"})
 
-    def _judge(self, provider: str, place: str) -> list[str] | None:
+    def _judge(self, provider: Any, place: str) -> list[str] | None:
         """The judge that a grader's provider stands for."""
+        while isinstance(provider, Mapping):  # {id: ...}, or one for each type: {text: {id: ...}}
+            provider = provider.get("id", provider.get("text"))
+        if provider is None:
+            return None
+        provider = text_of(provider) or "a list"
         vendor, _, rest = provider.partition(":")
         model = rest.rpartition(":")[2]
         if vendor in ("openai", "anthropic") and model:
             return [f"{vendor}:{model}"]
-        self.out.leave_out(f"{place}.provider", f"{provider} is no judge here: the suite's judge is asked")
+        self.out.leave_out_once(
+            f"{place}.provider", f"{provider} is no judge here: the suite's judge is asked"
+        )
         return None
 
 

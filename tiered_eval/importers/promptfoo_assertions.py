@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from tiered_eval.importers.outcome import Proposal, Unsupported, entry
 from tiered_eval.suite.source import Spelled, plain, text_of
 
-__all__ = ["NEGATION", "TYPES", "proposals_for", "split_list", "with_relations"]
+__all__ = ["JUDGED", "NEGATION", "TYPES", "proposals_for", "split_list", "with_relations"]
 
 NEGATION = "not-"
 
@@ -312,6 +312,21 @@ TYPES: Mapping[str, Rule] = MappingProxyType(
         "tool-call-f1": _tool_call_f1,
     }
 )
+
+JUDGED = frozenset(
+    {
+        "llm-rubric",
+        "g-eval",
+        "model-graded-closedqa",
+        "model-graded-factuality",
+        "factuality",
+        "answer-relevance",
+        "context-faithfulness",
+        "context-recall",
+        "context-relevance",
+    }
+)
+"""Types that a model decides, so that a provider may be named with them."""
 
 _CODE = "it runs code: write a scorer in Python and name it with `python: module:function`"
 _FROM_PROVIDER = "it looks at what a provider returns beside the text"

@@ -19,7 +19,9 @@ from tiered_eval.suite.source import Spelled, text_of
 __all__ = ["Test", "merged", "parse_expected", "tests_of"]
 
 _READ = frozenset({"description", "vars", "assert", "threshold", "metadata", "options", "providerOutput"})
-_OPTIONS_READ = frozenset({"prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts", "factuality"})
+_OPTIONS_READ = frozenset(
+    {"prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts", "factuality", "provider"}
+)
 _LONGEST_NAME = 120
 
 _EXPECTED = re.compile(
@@ -29,6 +31,7 @@ _BARE = frozenset({"is-json", "contains-json", "is-html", "is-xml", "is-sql", "i
 _PROGRAMS = {"javascript": "javascript", "fn": "javascript", "eval": "javascript", "python": "python"}
 _GRADED = ("grade", "llm-rubric")
 _COLUMN = re.compile(r"__expected\d*\Z")
+_THRESHOLD = re.compile(r"__config:__expected\d*:threshold\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +102,11 @@ class Test:
 
     def unread(self) -> Iterator[tuple[str, str]]:
         """The places of what means something to promptfoo and nothing here, with why."""
-        for name in self.raw.keys() - _READ:
+        for name in [name for name in self.raw if name not in _READ]:
             yield self.place_of(str(name)), "it has nothing like it here"
         options = self.raw.get("options")
-        for name in options.keys() - _OPTIONS_READ if isinstance(options, Mapping) else ():
+        given = options if isinstance(options, Mapping) else {}
+        for name in [name for name in given if name not in _OPTIONS_READ]:
             why = (
                 "it changes the response before it is checked: responses are given as they are here"
                 if name in ("transform", "postprocess")
@@ -113,27 +117,16 @@ class Test:
 
 def tests_of(config: Mapping[str, Any], folder: Folder, out: Collector) -> Iterator[Test]:
     """Every test of a configuration, scenarios included, with the defaults of ``defaultTest``."""
-    default = config.get("defaultTest")
-    if isinstance(default, str):
-        try:
-            default = folder.value(default)
-        except Unsupported as fault:
-            out.leave_out("defaultTest", str(fault))
-            default = None
-    base: Mapping[str, Any] = default if isinstance(default, Mapping) else {}
+    base: Mapping[str, Any] = {}
+    for _, default in _listed(config.get("defaultTest"), "defaultTest", folder, out):
+        base = default
     defaults = (("defaultTest", base),)
     for place, raw in _listed(config.get("tests"), "tests", folder, out):
         yield Test(place, _with_defaults(base, raw), defaults, raw)
-    scenarios = config.get("scenarios")
-    for index, scenario in enumerate(scenarios if isinstance(scenarios, list) else []):
-        place = f"scenarios[{index}]"
-        if not isinstance(scenario, Mapping):
-            out.leave_out(place, "it is no mapping: name its tests here")
-            continue
-        sets = scenario.get("config")
-        for number, given in enumerate(sets if isinstance(sets, list) else [{}]):
-            given = given if isinstance(given, Mapping) else {}
-            parts = (*defaults, (f"{place}.config[{number}]", given))
+    for place, scenario in _listed(config.get("scenarios"), "scenarios", folder, out):
+        sets = list(_listed(scenario.get("config") or {}, f"{place}.config", folder, out))
+        for number, (given_at, given) in enumerate(sets):
+            parts = (*defaults, (given_at, given))
             for where, raw in _listed(scenario.get("tests"), f"{place}.tests", folder, out):
                 own_place = f"{where} with config[{number}]"
                 yield Test(own_place, _with_defaults(merged(base, given), raw), parts, raw)
@@ -142,28 +135,63 @@ def tests_of(config: Mapping[str, Any], folder: Folder, out: Collector) -> Itera
 def _listed(
     given: Any, place: str, folder: Folder, out: Collector
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The tests of a list, of the files that it names, or of a file that stands for it."""
+    """The tests of a list, of the files that it names, or of a file that stands for it; scenarios and their sets as well."""
     for index, one in enumerate(given if isinstance(given, list) else [] if given is None else [given]):
         where = f"{place}[{index}]" if isinstance(given, list) else place
         if isinstance(one, Mapping) and "path" in one and not {"vars", "assert"} & one.keys():
             one = one["path"]
         if isinstance(one, Mapping):
-            yield where, one
+            yield where, _whole(one, where, folder, out)
             continue
         try:
             if not isinstance(one, str):
-                raise Unsupported("it is neither a test nor a file")
+                raise Unsupported("it is neither a mapping nor a file")
             if not one.lower().endswith((".csv", ".yaml", ".yml", ".json", ".jsonl")):
                 raise Unsupported(f"{one} is made by a program, or elsewhere")
-            rows = folder.value(one)
+            files = folder.names(one)
         except Unsupported as fault:
             out.leave_out(where, str(fault))
             continue
-        is_csv = one.lower().endswith(".csv")
-        for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=2 if is_csv else 0):
-            name = f"{one.removeprefix('file://')}:{number}" if is_csv else f"{one}[{number}]"
-            if isinstance(row, Mapping):
-                yield name, _from_row(row, name, out) if is_csv else row
+        for file in files:
+            yield from _in_file(file, where, folder, out)
+
+
+def _in_file(
+    file: str, place: str, folder: Folder, out: Collector
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        rows = folder.value(file)
+    except Unsupported as fault:
+        out.leave_out(place, str(fault))
+        return
+    is_csv = file.lower().endswith(".csv")
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=2 if is_csv else 0):
+        name = f"{file.removeprefix('file://')}:{number}" if is_csv else f"{file}[{number}]"
+        if isinstance(row, Mapping):
+            yield name, _from_row(row, name, out) if is_csv else _whole(row, name, folder, out)
+        else:
+            out.leave_out(name, "it is no mapping")
+
+
+def _whole(raw: Mapping[str, Any], place: str, folder: Folder, out: Collector) -> Mapping[str, Any]:
+    """A test with the variables that it has in files; what has another shape than it must is noted."""
+    whole = dict(raw)
+    if not isinstance(raw.get("assert", []), list):
+        out.leave_out(f"{place}.assert", "it is no list")
+    given = raw.get("vars")
+    if isinstance(given, Mapping) or given is None:
+        return whole
+    whole["vars"] = {}
+    for name in given if isinstance(given, list) else [given]:
+        try:
+            for file in folder.names(str(name)):
+                found = folder.value(file)
+                if not isinstance(found, Mapping):
+                    raise Unsupported(f"{file} holds no variables")
+                whole["vars"].update(found)
+        except Unsupported as fault:
+            out.leave_out(f"{place}.vars", str(fault))
+    return whole
 
 
 def _with_defaults(base: Mapping[str, Any], raw: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -194,9 +222,9 @@ def _from_row(row: Mapping[str, str], place: str, out: Collector) -> dict[str, A
     """The test that a row of CSV stands for."""
     test: dict[str, Any] = {"vars": {}, "assert": [], "options": {}, "metadata": {}}
     thresholds = {
-        name.split(":")[1]: value
+        name[len("__config:") : -len(":threshold")]: value
         for name, value in row.items()
-        if name.startswith("__config:") and name.endswith(":threshold") and value
+        if _THRESHOLD.match(name) and value
     }
     for name, value in row.items():
         if _COLUMN.match(name):
@@ -219,7 +247,7 @@ def _from_row(row: Mapping[str, str], place: str, out: Collector) -> dict[str, A
             if value:
                 test["metadata"][name.removeprefix("__metadata:")] = value
         elif name.startswith("__"):
-            if value and not name.startswith("__config:"):
+            if value and not _THRESHOLD.match(name):
                 out.leave_out_once(place, f"the column {name} has nothing like it here")
         else:
             test["vars"][name] = value

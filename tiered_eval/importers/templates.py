@@ -1,14 +1,14 @@
-"""Puts variables into texts: ``{{ topic }}``, ``{{ user.name }}``, ``{{ item.tags[0] }}``.
+"""Puts variables into texts: ``{{ topic }}``, ``{{ user.name | lower }}``, ``{{ item.tags[0] }}``.
 
-The one idea: only what can be told for certain is filled in. A filter, a condition, a loop or a variable that is not there
-makes the text unsupported; an empty string in its place would turn a claim into another one.
+The one idea: only what can be told for certain is filled in. Any but the plainest filter, a condition, a loop or a variable that
+is not there makes the text unsupported; an empty string in its place would turn a claim into another one.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tiered_eval.importers.outcome import Unsupported
@@ -19,6 +19,9 @@ __all__ = ["filled", "filled_in"]
 
 _TEMPLATE = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _PATH = re.compile(r"[^\W\d][\w-]*(?:\.[^\W\d][\w-]*|\[\d{1,6}\])*")
+
+
+_FILTERS: Mapping[str, Callable[[str], str]] = {"lower": str.lower, "upper": str.upper, "trim": str.strip}
 
 
 def filled(text: str, variables: Mapping[str, Any]) -> str:
@@ -49,9 +52,19 @@ def filled_in(value: Any, variables: Mapping[str, Any]) -> Any:
     return value
 
 
-def _value(path: str, variables: Mapping[str, Any]) -> str:
+def _value(inside: str, variables: Mapping[str, Any]) -> str:
+    path, *names = (part.strip() for part in inside.split("|"))
+    text = _variable(path, variables) if _FILTERS.keys() >= set(names) else None
+    if text is None:
+        raise Unsupported(f"the template {{{{ {_shown(inside)} }}}} is more than a variable")
+    for name in names:
+        text = _FILTERS[name](text)
+    return text
+
+
+def _variable(path: str, variables: Mapping[str, Any]) -> str | None:
     if not _PATH.fullmatch(path):
-        raise Unsupported(f"the template {{{{ {_shown(path)} }}}} is more than a variable")
+        return None
     found, _ = find_at(variables, parse_path(path))
     if not found or found[0] is None:
         raise Unsupported(f"there is no variable {path}")
