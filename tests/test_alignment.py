@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiered_eval.text.alignment import Search, best_ends
+from tiered_eval.text.alignment import Search, least_distance
 
 SHORT = st.text(alphabet="abc", min_size=1, max_size=10)
 TEXT = st.text(alphabet="abc", max_size=24)
@@ -25,10 +25,16 @@ def distances(pattern: str, text: str) -> list[int]:
 @given(SHORT, TEXT)
 def test_the_best_place_is_the_best(pattern: str, text: str):
     """The distance found is the least that there is, at the place that is named."""
-    score, end = best_ends(pattern, text, most=1)[0]
+    score, end = Search(pattern, text).best_ends(most=1)[0]
 
     assert score == min(distances(pattern, text))
     assert score == distances(pattern, text)[end]
+
+
+@given(SHORT, TEXT)
+def test_the_least_distance_is_that_of_the_best_place(pattern: str, text: str):
+    """A pattern that stands there costs nothing, any other as much as its best place."""
+    assert least_distance(pattern, text) == min(distances(pattern, text))
 
 
 @given(SHORT, TEXT)
@@ -49,12 +55,12 @@ def test_an_alignment_costs_what_the_distance_says(pattern: str, text: str):
 
 def test_equally_good_places_are_all_found():
     """Two passages that are equally like the pattern are two places."""
-    assert sorted(end for _, end in best_ends("abcd", "abcd xx abcd", most=6)) == [4, 12]
+    assert sorted(end for _, end in Search("abcd", "abcd xx abcd").best_ends(most=6)) == [4, 12]
 
 
 def test_no_more_places_than_asked_for():
     """The number of places is bounded."""
-    assert len(best_ends("ab", "ab" * 100, most=3)) == 3
+    assert len(Search("ab", "ab" * 100).best_ends(most=3)) == 3
 
 
 @given(SHORT, TEXT, st.integers(1, 6))

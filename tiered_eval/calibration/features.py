@@ -18,7 +18,7 @@ from tiered_eval.records import Expectation, Outcome, Value
 from tiered_eval.scorers import load_scorer
 from tiered_eval.scorers.base import MechanicalScorer
 from tiered_eval.scorers.coverage import covered_share
-from tiered_eval.text.alignment import best_ends
+from tiered_eval.text.alignment import least_distance
 from tiered_eval.text.answers import is_short_answer
 from tiered_eval.text.guards import missing_name, objection
 from tiered_eval.text.idf import idf
@@ -186,5 +186,4 @@ def _edit(text: str, subject: Subject) -> float | None:
     pattern = normalise(text).text
     if not pattern or len(pattern) > _LONGEST_EDIT:
         return None
-    [(distance, _), *_] = best_ends(pattern, subject.view(normalise).text, most=1)
-    return max(0.0, 1.0 - distance / len(pattern))
+    return max(0.0, 1.0 - least_distance(pattern, subject.view(normalise).text) / len(pattern))

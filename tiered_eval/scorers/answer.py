@@ -47,7 +47,7 @@ class Answer:
     def check(self, value: Value, expectation: Expectation, subject: Subject) -> Outcome:
         """Does the response give ``value`` as its answer? One clean place is enough."""
         doubted: Outcome | None = None
-        dispute = contested([str(other) for other in expectation.values], subject.case.input or "")
+        dispute = contested(tuple(map(str, expectation.values)), subject.case.input or "")
         for named in find_answers(str(value), subject):
             evidence = Evidence(_around(subject.text, named.start, named.end), named.start, named.end)
             doubt = named.doubt or dispute or _other_day(value, expectation, subject, named)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import repeat
 from typing import TypeAlias
 
-__all__ = ["Search", "best_ends"]
+__all__ = ["Search", "least_distance"]
 
 _Column: TypeAlias = tuple[int, int, int]
 """The distance of the best match that ends there, and where the column of the table rises and falls, one bit a row."""
@@ -44,9 +44,9 @@ class Search:
         return _partners(self._length, end, self._columns)
 
 
-def best_ends(pattern: str, text: str, *, most: int) -> list[tuple[int, int]]:
-    """:meth:`Search.best_ends` of ``pattern`` in ``text``."""
-    return Search(pattern, text).best_ends(most=most)
+def least_distance(pattern: str, text: str) -> int:
+    """The distance of the best place of ``pattern`` in ``text``."""
+    return 0 if pattern in text else Search(pattern, text).least
 
 
 def _best(scores: list[int], best: int, length: int, most: int) -> list[tuple[int, int]]:

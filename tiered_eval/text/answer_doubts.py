@@ -209,7 +209,8 @@ def _is_part_of_name(found: tuple[Token, ...], first: int, last: int, text: str,
     )
 
 
-def contested(values: Sequence[str], question: str) -> str | None:
+@lru_cache(maxsize=64)
+def contested(values: tuple[str, ...], question: str) -> str | None:
     """Why no one of a few accepted answers is sure to be right, however plainly it is given."""
     if any(_UNKNOWN.fullmatch(value.strip()) for value in values):
         return "one of the accepted answers is that it is not known"

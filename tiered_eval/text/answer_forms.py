@@ -54,7 +54,7 @@ def forms_of(value: str) -> tuple[tuple[Token, ...], ...]:
     texts = [value, _IN_PARENTHESES.sub(" ", value), *_OR.split(value)]
     texts += [inside for inside in _IN_PARENTHESES.findall(value) if inside.isupper() and inside.isalpha()]
     forms: dict[tuple[str, ...], tuple[Token, ...]] = {}
-    for text in texts:
+    for text in dict.fromkeys(texts):
         form = tokens(text)
         while len(form) > 1 and form[0].word in LEADING:
             form = form[1:]

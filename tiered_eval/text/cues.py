@@ -14,6 +14,8 @@ from typing import Literal, TypeAlias, cast
 
 import re2
 
+from tiered_eval.text.keeping import kept
+
 __all__ = ["STEMS", "Cue", "CueKind", "find_cues", "in_place_lower"]
 
 CueKind: TypeAlias = Literal[
@@ -119,6 +121,7 @@ class Cue:
     end: int
 
 
+@kept
 def find_cues(text: str) -> tuple[Cue, ...]:
     """The cues of a text in their order; a pure function, fit for ``subject.view``."""
     cues = []

@@ -9,6 +9,7 @@ A guard. What verbs do to their subjects is in :mod:`tiered_eval.text.roles`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tiered_eval.text.passages import Passage
 from tiered_eval.text.tokens import is_content
@@ -19,6 +20,7 @@ _HINGES = ("of", "by")
 _NEAR = 4
 """Tokens on either side of the small word that hang on it."""
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?![\w.,-])")
+_LETTER = re.compile(r"-?[A-Z]\b")
 
 
 def changed_over(claim: Passage, place: Passage, first: int, last: int) -> str | None:
@@ -58,8 +60,18 @@ def number_goes_on(claim: Passage, place: Passage, first: int, last: int) -> str
     for number in _NUMBER.findall(claim.text):
         if number not in said:
             continue
-        alone = re.compile(rf"(?<!\w){number}(?![A-Z]\b|-[A-Z]\b)")
-        longer = re.compile(rf"(?<!\w){number}-?[A-Z]\b")
-        if longer.search(said) and not alone.search(said):
+        places = [at for at in _places(number, said) if not _is_within_word(said, at)]
+        if places and all(_LETTER.match(said, at + len(number)) for at in places):
             return f"{number} goes on there"
     return None
+
+
+def _places(number: str, said: str) -> Iterator[int]:
+    at = said.find(number)
+    while at >= 0:
+        yield at
+        at = said.find(number, at + 1)
+
+
+def _is_within_word(said: str, at: int) -> bool:
+    return at > 0 and (said[at - 1].isalnum() or said[at - 1] == "_")

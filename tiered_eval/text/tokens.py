@@ -14,6 +14,8 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
+from tiered_eval.text.keeping import kept
+
 __all__ = [
     "FUNCTION_WORDS",
     "Token",
@@ -197,6 +199,7 @@ def table_form(stemmed: str) -> str:
     return stemmed[:-1] if stemmed.endswith("e") and _SILENT_E.fullmatch(stemmed[:-1]) else stemmed
 
 
+@kept
 def tokens(text: str) -> tuple[Token, ...]:
     """All tokens of a text, in order; a possessive ``'s`` is left out and ``n't`` is a token of its own."""
     found: list[Token] = []
