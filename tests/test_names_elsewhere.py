@@ -44,6 +44,9 @@ NEARLY = [
     ("HallucinationMetric", "context-faithfulness", "deepeval, by its class"),
     ("FaithfulnessMetric", "faithfulness?", "deepeval, by its class"),
     ("ToxicityMetric", "model of its own", "deepeval"),
+    ("PII", "model of its own", "anybody"),
+    ("NonLLMStringSimilarity", "fuzzy-string", "ragas, by its class"),
+    ("LLMContextRecall", "llm-context-recall?", "ragas, by its class"),
     ("summarization", "llm-rubric", "deepeval"),
     ("answer_correctness", "factuality", "ragas"),
     ("noise_sensitivity", "context-faithfulness", "ragas"),
@@ -101,6 +104,40 @@ def test_what_means_something_else_is_refused_with_advice(name: str, said: str, 
     assert said in problem_of({name: "x"})[1]
     assert problem_of({"must-contain": {"value": "x", "scorer": name}})[0] == "unknown-scorer"
     assert said in problem_of({"must-contain": {"value": "x", "scorer": name}})[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("hallucination", "context-faithfulness"),
+        ("ToxicityMetric", "model of its own"),
+        ("AnswerRelevancyMetric", "answer-relevancy?"),
+        ("contains-xml", "is-xml"),
+        ("is_refussal", "is-refusal?"),
+    ],
+)
+def test_a_name_alone_gets_the_same_advice(name: str, said: str):
+    """It was "text without a kind", as if it were what is expected."""
+    rule, fix = problem_of(name)
+
+    assert rule == "unknown-kind"
+    assert said in fix
+
+
+@pytest.mark.parametrize("key", ["type", "eval_type", "metric"])
+def test_an_entry_of_another_tool_is_told_how_to_be_written(key: str):
+    """`{type: contains, value: a}` is promptfoo's."""
+    rule, fix = problem_of({key: "contains", "value": "a"})
+
+    assert rule == "unknown-kind"
+    assert "`- contains: ...`" in fix
+    assert "import-suite" in fix
+
+
+def test_where_a_limit_is_the_value_an_example_says_so():
+    """promptfoo's limits of seconds and dollars are a threshold."""
+    assert "`latency: 2.5 s`" in problem_of({"latency": {"threshold": 500}})[1]
+    assert "`cost: 0.002`" in problem_of({"cost": {"threshold": 0.01}})[1]
 
 
 def test_no_advice_is_about_a_name_that_is_known():

@@ -41,7 +41,7 @@ _ADVICE: Mapping[str, str] = {
     "contains-sql": _WHOLE.format("is-sql"),
     "javascript ruby webhook": _OWN,
     "meteor gleu chrf chrf-score": f"{_NEAR_BLEU}; or {_OWN}",
-    "moderation guardrails classifier pi toxicity bias pii-leakage misuse non-advice harmfulness maliciousness "
+    "moderation guardrails classifier pi toxicity bias pii pii-leakage misuse non-advice harmfulness maliciousness "
     "huggingface sentiment language readability": _OTHER_MODEL,
     "select-best max-score": "`pairwise` against a chosen response; `tiered-eval compare` for two whole runs",
     "finish-reason": "put it into the case's fields: `behaviour: {field: finish_reason, equals: stop}`",
@@ -89,7 +89,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
 )
 """From a name of another tool to what to do here."""
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ENDINGS = ("-metric", "-evaluator", "-scorer", "-grader")
 
 

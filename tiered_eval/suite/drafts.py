@@ -76,6 +76,10 @@ def entries_of(raw: object) -> Sequence[Any] | None:
     return entries
 
 
+_NAMES_A_KIND = ("type", "eval_type", "metric", "name")
+"""Keys that elsewhere say which check it is."""
+
+
 def read_draft(
     entry: object, catalogue: Catalogue, scope: Scope, place: str, line: int | None
 ) -> Draft | None:
@@ -136,6 +140,10 @@ def _named_only(
         )
         return None
     if text is not None and scope.report_missing(text, catalogue, place, line):
+        return None
+    known = (*KINDS, *catalogue.names)
+    if text is not None and (find_advice(text, catalogue.names) or _meant(text, known, scope)):
+        is_kind(text, scope, place, line, catalogue.names)
         return None
     scope.report(
         "bad-expectation",
@@ -220,7 +228,7 @@ def _long(
         scope.report(
             "no-value" if not given else "two-values",
             "there is no value" if not given else f"{' and '.join(given)} are both given",
-            "give one of value, any or all",
+            "give one of value, any or all" + ("" if given else _such_as(head)),
             field=place,
             line=line,
         )
@@ -240,6 +248,12 @@ def _long(
     else:
         values, match = [raw], "all"
     return _draft(head, values, match, settings, line, source)
+
+
+def _such_as(head: Head) -> str:
+    """An example of the scorer's value, where that is one line."""
+    example = head.scorer.example.removeprefix("- ") if head.scorer is not None else ""
+    return f", such as `{example}`" if example and "\n" not in example else ""
 
 
 def _draft(
@@ -319,6 +333,16 @@ def _report_kinds(
             "unknown-kind",
             "the entry has no kind",
             f"use one of {', '.join(KINDS)}",
+            field=place,
+            line=line,
+        )
+        return
+    named = next((text for key in _NAMES_A_KIND if (text := text_of(entry.get(key))) is not None), None)
+    if named is not None and find_head(named, catalogue) is not None:
+        scope.report(
+            "unknown-kind",
+            f"the entry names {named} as another tool does",
+            f"write `- {named}: ...`, with what is expected behind it; `tiered-eval import-suite` rewrites whole suites",
             field=place,
             line=line,
         )
