@@ -162,6 +162,21 @@ async def test_agreement_with_one_judge_is_none_with_another(
     assert any("top judge: certified with openai:gpt-5-nano" in one for one in report.warnings) is is_void
 
 
+@pytest.mark.parametrize(("judge", "is_early"), [("openai:gpt-5-nano", True), ("openai:gpt-5-mini", False)])
+async def test_agreement_with_one_judge_is_none_with_an_expectation_s_own(
+    certificate: Certificate, tmp_path: Path, judge: str, is_early: bool
+):
+    """Where an author names another judge for an expectation, no promise about the run's judge decides it instead."""
+    by_judge = replace(certificate, judged_by=judge_fingerprint("openai:gpt-5-nano"))
+    case, _ = shipment(1, random.Random(2), is_met=True)
+    [claim] = case.expectations
+    own = replace(case, expectations=(replace(claim, options={"models": (judge,)}),))
+
+    _, [verdict] = await verdicts_with(by_judge, tmp_path, [own], judges=("openai:gpt-5-nano",))
+
+    assert verdict.certified is is_early
+
+
 async def test_a_judge_that_is_known_by_a_name_alone_is_named(certificate: Certificate, tmp_path: Path):
     """Nobody can tell whether it is the last judge of this run: the promise says whose verdicts it is about, and a warning why that matters."""
     by_judge = replace(

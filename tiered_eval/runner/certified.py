@@ -37,6 +37,7 @@ from tiered_eval.people.audits import AUDITS_FILE, DrawnForPeople
 from tiered_eval.records import CaseResult, CertificateUse, Expectation, JudgeStage, Outcome, Suite, Verdict
 from tiered_eval.runner.audits import Audits
 from tiered_eval.scorers.base import Services
+from tiered_eval.scorers.judging.questions import models_of
 from tiered_eval.text.subject import Subject
 
 if TYPE_CHECKING:
@@ -271,8 +272,17 @@ class CertifiedChecks:
         return EMBEDDING_TIER in self._later
 
     def covers(self, expectation: Expectation) -> bool:
-        """Is an expectation's early verdict the certificate's to give? Also where it is void: then nothing is early."""
-        return expectation.scorer is None and self._certificate.grant_for(expectation.kind) is not None
+        """Is an expectation's early verdict the certificate's to give? Also where it is void: then nothing is early.
+
+        What labels say of ``equivalent`` they do not say of ``not-equivalent``, whose scores are turned round; nor is agreement
+        with one judge any with the judge that an expectation names for itself.
+        """
+        if expectation.scorer is not None or expectation.negated:
+            return False
+        own, judge = models_of(expectation), self._certificate.judge_name
+        if own and judge is not None and own[0] != judge:
+            return False
+        return self._certificate.grant_for(expectation.kind) is not None
 
     def scores(self, expectation: Expectation, subject: Subject) -> Scores:
         """Every free score."""

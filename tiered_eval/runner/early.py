@@ -35,8 +35,7 @@ class EarlyRoute:
 
     def covers(self, expectation: Expectation) -> bool:
         """Is an early verdict the certificate's to give?"""
-        # What labels say of "equivalent" they do not say of "not-equivalent", whose scores are turned round.
-        return not expectation.negated and self._certified.covers(expectation)
+        return self._certified.covers(expectation)
 
     def start(
         self, expectation: Expectation, subject: Subject, chosen: Route
