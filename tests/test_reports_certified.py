@@ -143,6 +143,7 @@ def test_a_void_certificate_decided_nothing():
     [
         ({"estimate": None}, "no estimate", "too few calls: nothing is made up"),
         ({"open": 3}, "3 without an answer counted both ways", "slow answers may be bad ones"),
+        ({"mode": "decide"}, "about chosen cases", "partial is no estimate of the suite's score then"),
     ],
 )
 def test_the_line_says_what_is_missing(changes: dict[str, Any], shown: str, why: str):

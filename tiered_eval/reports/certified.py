@@ -77,6 +77,8 @@ def sampled_line(sampled: SampledScore) -> str:
     how = f"judged {sampled.judged:,} of {plural(sampled.total, 'expectation')} that the judge has the last word on"
     if sampled.open:
         how += f"; {sampled.open:,} without an answer counted both ways"
+    if sampled.mode == "decide":
+        how += "; most of them by choice, so partial and passed are about chosen cases"
     if sampled.estimate is None:
         return f"no estimate: {how}, too few of them to say anything; raise --max-cost or --max-time"
     return (
