@@ -20,10 +20,13 @@ from tiered_eval.calls.breaker import TRIAL_ATTEMPTS
 from tiered_eval.errors import DeadlineReached, ProviderRefused, ProviderUnavailable
 from tiered_eval.ledger import Totals
 from tiered_eval.pacing import FAILURES
+from tiered_eval.pricing import PriceBook
 from tiered_eval.records import EmbeddingReply
 from tiered_eval.testing.clock import HandClock
 from tiered_eval.testing.loopback import LoopbackServer, LoopbackSettings, serve_loopback
 from tiered_eval.testing.scripted import Asked, ScriptedEmbedder, ScriptedProvider, Step, fault
+from tiered_eval.testing.scripted_batches import ScriptedBatches
+from tiered_eval.testing.scripted_decisions import ScriptedDecider, make_decision
 
 pytestmark = KEEPS_KEYS
 
@@ -164,6 +167,52 @@ async def test_embeddings_are_given_up_with_the_rest(tmp_path: Path):
                 await gateway.embed([text], model=SMALL)
 
     assert len(embedder.batches) == TRIAL_ATTEMPTS
+
+
+async def test_calls_that_no_batch_takes_fail_at_once(tmp_path: Path):
+    """A vendor that is down takes no batch either: the calls are then made alone, and given up after one trial."""
+    clock, provider = HandClock(moves_itself=True), ScriptedProvider(down)
+    batches = ScriptedBatches(answer=lambda request, nonce: "", submissions=["down"] * 10)
+    await bring_down(tmp_path, clock)
+
+    async with opened(
+        tmp_path, provider, hand_clock=clock, uses_batches=True, open_batch_provider=lambda prefix: batches
+    ) as gateway:
+        results = await asyncio.gather(
+            *(ask(gateway, str(number)) for number in range(15)), return_exceptions=True
+        )
+
+    assert {type(result) for result in results} == {ProviderUnavailable}
+    assert len(provider.asked) == TRIAL_ATTEMPTS
+    assert books(tmp_path) == Totals()
+
+
+async def test_decisions_are_given_up_with_the_rest(tmp_path: Path):
+    """A decision model has calls of its own and the same door."""
+    model, clock = "scripted-decisions:small", HandClock(moves_itself=True)
+    prices = PriceBook({model: {"input": 1, "output": 5}})
+    asked = []
+    for attempts in (1, 5):
+        decider = ScriptedDecider([fault("500")] * 100)
+        async with opened(
+            tmp_path,
+            None,
+            hand_clock=clock,
+            prices=prices,
+            max_attempts=attempts,
+            open_decision_provider=lambda prefix, decider=decider: decider,
+        ) as gateway:
+            results = await asyncio.gather(
+                *(
+                    gateway.decide(make_decision(response=f"Net {days} days."), models=[model])
+                    for days in range(FAILURES)
+                ),
+                return_exceptions=True,
+            )
+        assert {type(result) for result in results} == {ProviderUnavailable}
+        asked.append(len(decider.asked))
+
+    assert asked == [FAILURES, TRIAL_ATTEMPTS]
 
 
 async def test_the_next_vendor_is_asked_at_once(tmp_path: Path):

@@ -96,6 +96,29 @@ async def test_anything_else_passes_through_at_once(error: BaseException):
     assert (script.seen, script.waits) == ([0], [])
 
 
+async def test_an_attempt_that_is_not_worth_it_is_not_made():
+    """Whoever runs it is told of each error that can pass, and may leave it at that."""
+    script = Script(RateLimited("slow down", model="m"), unavailable(), unavailable())
+    told: list[ProviderError] = []
+
+    def may_go_on(error: ProviderError) -> bool:
+        told.append(error)
+        return isinstance(error, RateLimited)
+
+    with pytest.raises(ProviderUnavailable) as caught:
+        await retrying.run(
+            script.once,
+            deadline_s=lambda: None,
+            rng=random.Random(7),
+            sleep=script.sleep,
+            may_go_on=may_go_on,
+        )
+
+    assert told == list(script.errors[:2])
+    assert caught.value is script.errors[1]
+    assert len(script.waits) == 1
+
+
 async def test_last_error_is_raised_after_the_last_attempt():
     """When no attempt succeeds, the caller sees the newest error, not a wrapper."""
     errors = [unavailable(request_id=str(number)) for number in range(5)]

@@ -383,7 +383,7 @@ class Gateway:
         from tiered_eval import retrying
 
         model = job.heading.model
-        # One that is stopped here is none that was asked.
+        # Before the breaker: what is not sent must not count as a sign of life.
         self._attempts.check_may_call(job)
         left_s = self._terms.deadline_s()
         try:
