@@ -335,7 +335,11 @@ def test_the_picture_is_drawn(tmp_path: Path):
         ((*JUDGES, "--alpha", "0"), "alpha must lie between 0 and 1"),
         ((*JUDGES, "--alpha", "150%"), "is not between 0 and 1"),
         ((*JUDGES, "--delta", "10%", "--confidence", "90%"), "say the same"),
-        ((*JUDGES, "--confidence", "1"), "delta must lie between 0 and 1"),
+        (
+            (*JUDGES, "--confidence", "1"),
+            "--confidence 1: give a share above 0 and below 1, such as 0.9 or 90%",
+        ),
+        ((*JUDGES, "--confidence", "0%"), "--confidence 0: give a share above 0 and below 1"),
     ],
 )
 def test_options_that_cannot_be_meant(

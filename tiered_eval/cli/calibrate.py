@@ -205,7 +205,7 @@ def _promise_from(
 
     Raises:
         ConfigError: it cannot be made.
-        UsageError: delta is given twice.
+        UsageError: delta is given twice, or the confidence is none that labels can bear out.
     """
     from tiered_eval.calibration.promise import Promise
 
@@ -221,6 +221,11 @@ def _promise_from(
 def _delta(delta: float | None, confidence: float | None) -> float:
     if delta is not None and confidence is not None:
         raise click.UsageError("--delta and --confidence say the same: give one of them")
+    if confidence is not None and not 0.0 < confidence < 1.0:
+        raise click.UsageError(
+            f"--confidence {confidence:g}: give a share above 0 and below 1, such as 0.9 or 90%; "
+            "a promise that rests on labels is never certain"
+        )
     if confidence is not None:
         return round(1.0 - confidence, 12)  # 0.1, and not 0.09999999999999998
     return DEFAULT_DELTA if delta is None else delta
