@@ -28,6 +28,8 @@ ROWS = [
     (12, "I tried 30, then 12.", "unsure", "several numbers, and none is announced"),
     (30, "I tried 30, then 12.", "unsure", "the first is not the answer"),
     (12, "3 boxes of 4 make 12. The answer is 12.", "pass", "announced"),
+    (18, "She makes 9 * 2 = $18.\n#### 18", "pass", "announced as in GSM8K, which is no heading"),
+    (9, "She makes 9 * 2 = $18.\n#### 18", "fail", "and another"),
     (3, "3 boxes of 4 make 12. The answer is 12.", "fail", "announced, and another"),
     (12, "12 = 12", "pass", "the same number twice"),
     (7, "There are 30 and 12.", "fail", "none of several is the number"),

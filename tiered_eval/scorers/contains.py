@@ -67,14 +67,16 @@ def _found(part: str, given: Given, options: Mapping[str, Any]) -> Outcome:
         return Outcome(
             "pass" if is_there else "fail", "an element" if is_there else "no element", float(is_there)
         )
-    return _EXACT.check(part, _asked(bool(options.get("bounded", True)), is_cased), given.subject)
+    asked = _asked(bool(options.get("bounded", True)), is_cased, given.is_turned)
+    return _EXACT.check(part, asked, given.subject)
 
 
-@lru_cache(maxsize=4)
-def _asked(is_bounded: bool, is_cased: bool) -> Expectation:
+@lru_cache(maxsize=8)
+def _asked(is_bounded: bool, is_cased: bool, is_trap: bool) -> Expectation:
+    """What the exact scorer is asked; a part that must not be there is a trap, also in another form of its word."""
     return Expectation(
         id="part",
-        kind="must-contain",
+        kind="must-not-contain" if is_trap else "must-contain",
         values=(),
         options={"bounded": is_bounded, "case_sensitive": is_cased} if is_cased or not is_bounded else {},
     )

@@ -49,7 +49,11 @@ _REFERENCE = re.compile(r"(?<!!)(\[)([^\[\]\n]{1,200})\]\[[^\[\]\n]{0,60}\]")
 _HIGHLIGHT = re.compile(r"(?<![\w=])(==)(?=[^\s=])([^=\n]{1,200})(?<=[^\s=])==(?![\w=])")
 _STARS_IN_WORD = re.compile(r"(\*\*)(?=[^\s*])([^*\n]{1,200})(?<=[^\s*])\*\*(?!\*)")
 """``se**cre**t``, which may be a power as well."""
-_LINE_MARK = re.compile(r"^[ \t]*(?:(?:>(?=[\s>]))+[ \t]*)*(?:#{1,6}(?=[ \t]))?(?<=[>#])", re.MULTILINE)
+_LINE_MARK = re.compile(
+    r"^[ \t]*(?:(?:>(?=[\s>]))+[ \t]*)*(?:(?!####[ \t]+[-−$€£]?\d[\d.,]*%?[ \t]*$)#{1,6}(?=[ \t]))?(?<=[>#])",
+    re.MULTILINE,
+)
+"""Quotations and headings; "#### 18" is no heading but how solutions of sums announce their answer (GSM8K)."""
 LONGEST = 200_000
 """Characters of a text whose marks are looked for; what follows keeps its own."""
 _NESTED = 3
