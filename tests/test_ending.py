@@ -7,14 +7,17 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
 from tiered_eval import Case, Expectation, RunConfig, evaluate_sync
 from tiered_eval.errors import ConfigError
 from tiered_eval.runner.ending import run_to_end
+from tiered_eval.testing.virtual_time import run_in_virtual_time
 
 STAYING = """
     import asyncio, threading
@@ -84,6 +87,25 @@ def test_nobody_waits_for_a_thread_of_the_loop():
         assert time.monotonic() - began < 10
     finally:
         let_go.set()
+
+
+@pytest.mark.parametrize("to_its_end", [run_to_end, lambda begin: run_in_virtual_time(begin())])
+def test_what_a_run_comes_to_is_not_written_out(
+    to_its_end: Callable[[Callable[[], Coroutine[Any, Any, Any]]], Any],
+):
+    """A report of many results would take longer to put into words than the run has left."""
+    written = []
+
+    class Large:
+        def __repr__(self) -> str:
+            written.append(self)
+            return "large"
+
+    async def makes_one() -> Large:
+        return Large()
+
+    assert isinstance(to_its_end(makes_one), Large)
+    assert not written
 
 
 async def test_a_run_inside_a_running_loop_is_told_how_to_be_made(tmp_path: Path):

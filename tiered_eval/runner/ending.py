@@ -30,15 +30,18 @@ def run_to_end(begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(_among_own_threads(begin))
+        came: list[T] = []
+        asyncio.run(_among_own_threads(begin, came))
+        return came[0]
     raise ConfigError(
         "an event loop is running already: write `await evaluate(...)`; in a scorer of your own, declare it slow=True"
     )
 
 
-async def _among_own_threads(begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
+async def _among_own_threads(begin: Callable[[], Coroutine[Any, Any, T]], came: list[T]) -> None:
+    """Returns nothing: what a task returned is written out, all of it, where ``asyncio.run`` puts signal handlers back."""
     asyncio.get_running_loop().set_default_executor(_Threads(thread_name_prefix="tiered-eval"))
-    return await begin()
+    came.append(await begin())
 
 
 class _Threads(ThreadPoolExecutor):

@@ -26,8 +26,14 @@ def run_in_virtual_time(main: Coroutine[Any, Any, T]) -> T:
     Raises:
         RuntimeError: every task waits for something that no timer and no thread will bring.
     """
+    came: list[T] = []
+
+    async def to_its_end() -> None:
+        came.append(await main)  # returned, it would be written out, see runner.ending
+
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
-        return runner.run(main)
+        runner.run(to_its_end())
+    return came[0]
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
