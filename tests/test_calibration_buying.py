@@ -10,7 +10,10 @@ import pytest
 from test_cli_gate_against import Judge, served
 
 from tiered_eval.calibration.certificate import load_certificate
+from tiered_eval.calibration.reading import read_labels
 from tiered_eval.cli.app import run_app
+from tiered_eval.people import item_of
+from tiered_eval.people.store import Judgement, PeopleStore
 
 BUY = ("--proxy", "--judge", "openai:desk", "--price", "openai:desk=1,5")
 
@@ -83,3 +86,18 @@ def test_what_was_bought_is_said(bench: Judge, tmp_path: Path, capsys: pytest.Ca
     judged_by = load_certificate(tmp_path / "c.json").judged_by
     assert judged_by is not None
     assert judged_by.startswith("openai:desk")
+
+
+def test_what_people_said_is_not_sold_as_the_judges_word(bench: Judge, tmp_path: Path):
+    """Where people have judged every row in the home, the judge is asked about every row all the same."""
+    path = written(tmp_path, "requirement")
+    mini = ("--early-judge", "openai:mini", "--cost", "openai:mini=1%", "--price", "openai:mini=0.01,0.05")
+    cases = [row.case for row in read_labels(path, may_lack_label=True) if row.case is not None]
+    PeopleStore(tmp_path / ".tiered_eval").add(
+        Judgement(id=item_of(case, case.expectations[0]).id, verdict="fail", at="2026-11-30T12:00:00+00:00")
+        for case in cases
+    )
+
+    assert run(path, *mini) == 0
+
+    assert bench.calls == 2 * len(cases)

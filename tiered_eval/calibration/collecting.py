@@ -128,7 +128,8 @@ async def ask_top_judge(
 ) -> dict[str, bool]:
     """Verdicts of a judge by label id, bought inside the evaluator's budget; what it could not say is left out.
 
-    ``models`` are asked in order; none takes the evaluator's own.
+    ``models`` are asked in order; none takes the evaluator's own. What an evaluator takes from people instead of asking is
+    left out as well, so give it a checker that knows nothing of them.
     """
     named = {"models": list(models)} if models else {}
 
@@ -143,7 +144,7 @@ async def ask_top_judge(
     verdicts: dict[str, bool] = {}
     async for result in evaluator.stream(judged, are_read=True):
         [verdict] = result.verdicts
-        if verdict.is_decided:
+        if verdict.is_decided and verdict.tier == "judge":
             verdicts[result.case_id] = verdict.state == "pass"
     return verdicts
 

@@ -69,11 +69,14 @@ class Scoring:
         ``is_worth_buying`` sees them with their free scores, before the first call; where it says no, there is none.
         """
         from tiered_eval.calibration.collecting import ask_top_judge, judge_scores, label_scores
+        from tiered_eval.profiles import load_profile
         from tiered_eval.runner import Evaluator
+        from tiered_eval.runner.checks import Checker
 
         if all(row.case is None for row in rows):
             return [row.label for row in rows], None
-        async with Evaluator(self._config) as evaluator:
+        # A checker that knows nothing of what people said in this home: they would answer in the judge's place.
+        async with Evaluator(self._config, checker=Checker(load_profile())) as evaluator:
             labels = await label_scores(rows, evaluator)
             assert evaluator.services is not None
             embedder_id = evaluator.services.embedder_id
