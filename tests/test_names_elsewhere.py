@@ -45,6 +45,7 @@ NEARLY = [
     ("FaithfulnessMetric", "faithfulness?", "deepeval, by its class"),
     ("ToxicityMetric", "model of its own", "deepeval"),
     ("PII", "model of its own", "anybody"),
+    ("length", "char-count", "anybody, who may mean characters"),
     ("NonLLMStringSimilarity", "fuzzy-string", "ragas, by its class"),
     ("LLMContextRecall", "llm-context-recall?", "ragas, by its class"),
     ("summarization", "llm-rubric", "deepeval"),

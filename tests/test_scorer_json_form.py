@@ -58,6 +58,23 @@ def test_a_schema_that_is_none_is_refused_at_load():
         state({"is-json": {"type": "objekt"}}, "{}")
 
 
+@pytest.mark.parametrize(
+    "schema", [{"schema": SCHEMA}, {"a": "integer"}, {"title": "Order"}, {"typ": "object"}]
+)
+def test_a_schema_that_asks_for_nothing_is_refused_at_load(schema: Any):
+    """Any JSON is valid under it, so it would pass for ever."""
+    for name in ("is-json", "contains-json"):
+        with pytest.raises(SuiteError, match="asks for nothing"):
+            state({name: schema}, "{}")
+
+
+def test_a_schema_may_be_written_as_a_text():
+    """As it stands in a cell of a table."""
+    entry = {"is-json": '{"required": ["a"]}'}
+
+    assert (state(entry, '{"a": 1}'), state(entry, "{}")) == ("pass", "fail")
+
+
 def test_a_pattern_of_a_schema_cannot_hang():
     """Patterns run in linear time."""
     began = time.process_time()

@@ -39,6 +39,9 @@ ROWS = [
     ({"a": []}, '{"a": [1]}', 0.0, "which is not empty"),
     ({"name": "Zoë"}, '{"name": "Zo\\u00eb"}', 1.0, "an escape"),
     ({"a": 1}, '{"a": NaN}', 0.0, "NaN is no JSON"),
+    ('{"a": 1}', '{"a": 1}', 1.0, "an object that was written as a text"),
+    ('[1, "b"]', '[1, "b"]', 1.0, "a list that was"),
+    ('"[draft"', '"\\"[draft\\""', 1.0, "a text that is neither"),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.scoring import state, verdict
-from tiered_eval.errors import ConfigError
+from tiered_eval.errors import SuiteError
 
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:
@@ -36,6 +36,10 @@ ROWS = [
     (["lookup_po"], {"extra": False}, [LOOKUP, MAIL], 2 / 3, "a call too many, as F1"),
     (["lookup_po"], {"measure": "precision"}, [LOOKUP, MAIL], 0.5, "precision"),
     (["lookup_po", "send_mail"], {"measure": "f1"}, [LOOKUP], 2 / 3, "F1 of a call too few"),
+    ([], {}, [], 1.0, "no call, as expected"),
+    ([], {}, [MAIL], 0.0, "a call where none is expected"),
+    ([], {"extra": True}, [MAIL], 1.0, "which is allowed where it is said"),
+    ({"tool": "lookup_po", "args": {"po": "PO-4471"}}, {}, [LOOKUP], 1.0, "as frameworks write calls"),
     ([], {"extra": False}, [], 1.0, "no call is expected, none was made"),
     ([], {"extra": False}, [MAIL], 0.0, "no call is expected, one was made"),
     (
@@ -97,7 +101,11 @@ def test_a_mapping_is_the_call():
     assert state({"tool-sequence": ["b", "a"]}, fields={"tool_calls": [call("a"), call("b")]}) == "fail"
 
 
-def test_what_is_no_call_is_an_error():
+@pytest.mark.parametrize(
+    "value",
+    [5, {"nmae": "a"}, {"name": "a", "tool": "b"}, {"name": "a", "order": True}, ["a", {"arguments": {}}]],
+)
+def test_what_is_no_call_is_refused_at_load(value: Any):
     """The suite is wrong, and no response is blamed for it."""
-    with pytest.raises(ConfigError, match="a call is a name"):
-        state({"tool-call": {"value": 5}}, fields={"tool_calls": []})
+    with pytest.raises(SuiteError, match="a call is a name"):
+        state({"tool-call": {"value": value}}, fields={"tool_calls": []})

@@ -78,6 +78,7 @@ _ADVICE: Mapping[str, str] = {
     "accuracy mean std stderr pass@k pass-rate": _OF_A_RUN,
     "approx close-to numeric-match number-match tolerance contains-number": "`numeric` with a `tolerance`",
     "max-length min-length number-of-words token-count": "`word-count: {min: ..., max: ...}`; `unit: characters` counts those",
+    "length": "`word-count` for words, `char-count` for characters, each as `{max: ...}` or `{min: ...}`",
     "email phone regex-any": "`regex`",
     "ocr": "`must-contain: {value: ..., scanned: true}`, or `fuzzy-string`",
     "time duration": "`latency` for a limit, `time-decay` for a degree",

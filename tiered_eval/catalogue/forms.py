@@ -111,10 +111,7 @@ FORMS: tuple[ScorerInfo, ...] = (
         summary="the response is this long, or between two lengths",
         value="decimal",
         is_value_optional=True,
-        aliases=(
-            Alias(name="length"),
-            Alias(name="char-count", options={"unit": "characters"}),
-        ),
+        aliases=(Alias(name="char-count", options={"unit": "characters"}),),
         options=(
             OptionInfo(name="min", type="integer", low=0, help="the least length"),
             OptionInfo(name="max", type="integer", low=0, help="the greatest length"),

@@ -114,6 +114,7 @@ STRUCTURES: tuple[ScorerInfo, ...] = (
         name="tool-call",
         tier="exact",
         target="tiered_eval.scorers.tool_call:ToolCall",
+        check="tiered_eval.scorers.tool_call:call_fault",
         summary="these tools were called, with these arguments",
         value="json",
         aliases=(

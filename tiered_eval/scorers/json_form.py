@@ -28,10 +28,14 @@ def schema_fault(schema: Any, options: Mapping[str, Any]) -> str | None:
     if schema is None or find_spec("jsonschema") is None:
         return None
     try:
-        _validator(schema)
+        validator = _validator(schema)
         _check_patterns(schema)
     except (ConfigError, RecursionError) as fault:
         return str(fault)
+    if schema and isinstance(schema, Mapping) and not validator.knows(schema):
+        return (
+            f"the JSON Schema asks for nothing: {', '.join(map(str, list(schema)[:4]))} is no keyword of one"
+        )
     return None
 
 
@@ -96,6 +100,10 @@ class _Valid:
 
     def __init__(self, validator: Any) -> None:
         self._validator = validator
+
+    def knows(self, schema: Mapping[str, Any]) -> bool:
+        """Is any key of the schema a keyword that may refuse a value?"""
+        return not schema.keys().isdisjoint(self._validator.VALIDATORS)
 
     def __call__(self, value: Any) -> str | None:
         from referencing.exceptions import Unresolvable

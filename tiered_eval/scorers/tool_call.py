@@ -16,7 +16,7 @@ from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, missin
 from tiered_eval.text.json_in_text import parse_json_text
 from tiered_eval.text.json_values import is_list, is_same
 
-__all__ = ["ToolCall"]
+__all__ = ["ToolCall", "call_fault"]
 
 _Call: TypeAlias = Mapping[str, Any]
 _Agrees: TypeAlias = Callable[[_Call, _Call], bool]
@@ -44,7 +44,7 @@ class ToolCall(SelectingScorer):
         Raises:
             ConfigError: what is expected is no call.
         """
-        wanted = [_wanted(call) for call in (expected if is_list(expected) else [expected])]
+        wanted = _all_wanted(expected)
         made = _made(given)
         if made is None:
             return Outcome("unsure", "the case has no tool_calls; write `tool_calls: []` where none was made")
@@ -67,16 +67,30 @@ class ToolCall(SelectingScorer):
         return outcome
 
 
+def call_fault(value: Any, options: Mapping[str, Any]) -> str | None:
+    """What is wrong with the calls that are expected, for the loader of suites."""
+    try:
+        _all_wanted(value)
+    except ConfigError as fault:
+        return str(fault)
+    return None
+
+
+def _all_wanted(expected: Any) -> list[_Call]:
+    return [_wanted(call) for call in (expected if is_list(expected) else [expected]) if call is not None]
+
+
 def _wanted(call: Any) -> _Call:
     if isinstance(call, str):
         return {"name": call}
-    if (
-        isinstance(call, Mapping)
-        and isinstance(call.get("name"), str)
-        and call.keys() <= {"name", "arguments"}
-    ):
-        return call
-    raise ConfigError(f"a call is a name or {{name, arguments}}, found {call!r}")
+    if isinstance(call, Mapping) and call.keys() <= {*_NAMES, *_ARGUMENTS}:
+        names = [call[key] for key in _NAMES if key in call]
+        arguments = [call[key] for key in _ARGUMENTS if key in call]
+        if len(names) == 1 and isinstance(names[0], str) and len(arguments) <= 1:
+            return {"name": names[0], **({"arguments": arguments[0]} if arguments else {})}
+    raise ConfigError(
+        f"a call is a name or {{name, arguments}}, found {call!r}; options stand beside it, as in {{value: {{name: ...}}, order: true}}"
+    )
 
 
 def _made(given: Given) -> Sequence[_Call] | None:
@@ -159,7 +173,8 @@ def _paired_in_order(wanted: Sequence[_Call], made: Sequence[_Call], agrees: _Ag
 def _measured(pairs: int, wanted: int, made: int, options: Mapping[str, Any]) -> float:
     recall = pairs / wanted if wanted else 1.0
     precision = pairs / made if made else float(not wanted)
-    measure = options.get("measure") or ("recall" if options.get("extra", True) else "f1")
+    # Of no expected call all are made; what "none" can only mean is that there were no others.
+    measure = options.get("measure") or ("recall" if options.get("extra", bool(wanted)) else "f1")
     if measure == "recall":
         return recall
     if measure == "precision":

@@ -6,6 +6,7 @@ limit of time says its unit: a bare 5000 that is taken for seconds passes everyt
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -34,7 +35,7 @@ def read_reference(scorer: ScorerInfo, raw: object, options: Mapping[str, Any]) 
         return None
     match scorer.value:
         case "json":
-            return parse_json(raw)
+            return parse_json(_read_json(raw))
         case "reference":
             return _read_texts_or_json(raw, is_typed="field" in options)
         case "decimal":
@@ -109,6 +110,17 @@ def _read_texts_or_json(raw: object, *, is_typed: bool) -> Any:
     if is_typed or isinstance(raw, Mapping | list | tuple | bool):
         return parse_json(raw)
     return parse_text(raw)
+
+
+def _read_json(raw: object) -> object:
+    """An object or a list also where it was written as a text, as in a cell of CSV or behind a quote."""
+    text = raw.strip() if isinstance(raw, str) else ""
+    if text[:1] not in ("{", "["):
+        return raw
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return raw
 
 
 def _without_currency(raw: object) -> object:
