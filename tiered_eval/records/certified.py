@@ -83,9 +83,9 @@ class SampledScore:
     """95 % interval for cases like these: also over other cases that the suite might have had."""
     like_high: float
     judged: int
-    """Expectations of the sample that the judge has decided."""
+    """Of ``total``, those that the judge has decided; also by choice, or when the sample had closed."""
     open: int
-    """Those that were drawn and have no verdict: counted both ways, as failed and as passed."""
+    """Those that were asked about in time and have no verdict: counted both ways, as failed and as passed."""
     total: int
     """Expectations that the judge has the last word on, early verdicts of a certificate included."""
     mode: Literal["estimate", "decide"] = "estimate"
