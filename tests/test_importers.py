@@ -1000,6 +1000,42 @@ class TestOpenAI:
 
         assert said in str(suite.left_out[0])
 
+    def test_a_sample_without_an_answer_hides_no_others(self, tmp_path: Path):
+        """The file is known by the rest, and what it lacks is named."""
+        rows = [{"input": "2+2?"}, {"input": "3+3?", "ideal": "6"}]
+
+        suite = imported(tmp_path, "\n".join(map(json.dumps, rows)), "sums.jsonl")
+
+        assert suite.source == "OpenAI evals"
+        assert ["expect" in case for case in suite.suite["cases"]] == [False, True]
+        assert "no ideal answer" in str(suite.left_out[0])
+
+    def test_items_that_lack_something(self, tmp_path: Path):
+        """A failed output is no case, and each item counts that a grader could not be carried over for."""
+        grader = {
+            "type": "string_check",
+            "name": "Same",
+            "operation": "eq",
+            "input": "{{sample.output_text}}",
+            "reference": "{{item.answer}}",
+        }
+        good = {"output_text": "Paris"}
+        items = [
+            {"datasource_item": {"answer": "Paris"}, "sample": good},
+            {"datasource_item": {}, "sample": good},
+            {"datasource_item": {}, "sample": good},
+            {"datasource_item": {"answer": "Rome"}, "sample": {"output": [], "error": {"code": "timeout"}}},
+        ]
+        export = {"eval": {"testing_criteria": [grader]}, "output_items": items}
+
+        suite = imported(tmp_path, json.dumps(export), "export.json")
+
+        assert suite.has_responses
+        assert ["expect" in case for case in suite.suite["cases"]] == [True, False, False]
+        notes = [str(note) for note in suite.left_out]
+        assert "left out: testing_criteria[0]: Same: there is no variable item.answer (in 2 cases)" in notes
+        assert any("item 4: its output has no text" in note for note in notes)
+
 
 class TestArena:
     """agent-arena's tests."""

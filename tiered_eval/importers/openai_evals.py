@@ -27,7 +27,7 @@ NAME = "OpenAI evals"
 def is_openai(value: object) -> bool:
     """Is it samples, a registry entry, or an export of the platform?"""
     if isinstance(value, list):
-        return bool(value) and all(_is_row(row) for row in value[:20])
+        return any(_is_row(row) for row in value[:20])  # one without an answer is named, and hides no others
     if not isinstance(value, Mapping):
         return False
     return "testing_criteria" in value or _eval_in(value) is not None or bool(list(_registered(value)))
@@ -253,14 +253,18 @@ def _platform(
                 expect += out.accept(where, grader_proposals(grader, item))
             except Unsupported as fault:
                 name = text_of(grader.get("name")) if isinstance(grader, Mapping) else None
-                out.leave_out_once(f"testing_criteria[{index}]", f"{name or 'a grader'}: {fault}")
+                out.leave_out(f"testing_criteria[{index}]", f"{name or 'a grader'}: {fault}")
         sample = row.get("sample")
+        response = _output(sample)
+        if response is None and sample is not None:
+            out.leave_out(place, "its output has no text: the model failed, or called a tool instead")
+            continue
         identity = text_of(row.get("datasource_item_id")) or text_of(item.get("id"))
         out.add_case(
             f"item-{number}" if identity is None else f"item-{identity}",
             expect,
             place,
-            response=_output(sample),
+            response=response,
             input=_asked(sample, item),
             meta={"item": dict(item)} if item else {},
         )
