@@ -86,6 +86,19 @@ def test_an_interruption_while_commands_are_imported_shows_no_traceback(tmp_path
     assert (done.returncode, done.stderr) == (130, "")
 
 
+def test_code_that_closes_every_file_is_no_gate_that_is_not_met(tmp_path: Path):
+    """What the run needs is gone, and its words with it: still neither exit code 0 nor 1, which would be an answer."""
+    (tmp_path / "scorers").mkdir()
+    (tmp_path / "scorers" / "rude.py").write_text(RUDE.format(does="os.closerange(0, 200)"), encoding="utf-8")
+    (tmp_path / "cases.jsonl").write_text(
+        '{"id": "q", "response": "x", "expect": ["rude"]}\n', encoding="utf-8"
+    )
+
+    code, printed = run(tmp_path, "", suite="cases.jsonl", options="--allow-code")
+
+    assert code > 1, printed
+
+
 RUDE = """
 import os, sys
 import tiered_eval
@@ -102,6 +115,13 @@ def rude(response):
     [
         "sys.stdout.close()",
         "sys.stdout.close(); sys.stderr.close()",
+        "os.closerange(1, 3)",
+        "os.dup2(os.open(os.devnull, os.O_WRONLY), 1)",
+        "sys.stdout = sys.stderr = None",
+        "sys.stdout = open(os.devnull, 'w')",
+        "sys.stdout = object()",
+        "sys.stdout.buffer.close()",
+        "sys.stdout.reconfigure(encoding='ascii', errors='strict')",
         "os.chdir(os.path.dirname(os.path.abspath(__file__)))",
     ],
 )

@@ -24,12 +24,13 @@ from tiered_eval.cli.import_suite import import_suite
 from tiered_eval.cli.label import label
 from tiered_eval.cli.ledger import ledger
 from tiered_eval.cli.lint import lint
-from tiered_eval.cli.output import allow_any_text, complain, hold_streams, log_to_stderr, say_help
+from tiered_eval.cli.output import complain, log_to_stderr, say_help
 from tiered_eval.cli.plan import plan
 from tiered_eval.cli.run import run
 from tiered_eval.cli.scorers import scorers
 from tiered_eval.cli.show import show
 from tiered_eval.cli.spend import spend
+from tiered_eval.cli.streams import held_streams
 from tiered_eval.errors import BudgetExceeded, DeadlineReached, ProviderError, TieredEvalError
 
 __all__ = ["EXIT_CODES", "app", "run_app"]
@@ -83,9 +84,12 @@ for _command in (
 
 def run_app(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; errors become messages."""
-    hold_streams()
-    allow_any_text()
-    log_to_stderr(0)
+    with held_streams():
+        log_to_stderr(0)
+        return _exit_code_of(arguments)
+
+
+def _exit_code_of(arguments: Sequence[str] | None) -> int:
     try:
         code = app.main(arguments, prog_name="tiered-eval", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -10,18 +10,16 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import sys
 from collections.abc import Mapping
-from typing import Literal, TextIO
+from typing import TextIO
 
+from tiered_eval.cli.streams import StreamName, give_up, standard_stream
 from tiered_eval.reports.github import is_github
 from tiered_eval.reports.untrusted import many_lines, secrets_in, without_commands, without_secrets
 
 __all__ = [
-    "allow_any_text",
     "complain",
     "has_colour",
-    "hold_streams",
     "is_terminal",
     "log_to_stderr",
     "say",
@@ -30,8 +28,6 @@ __all__ = [
     "width_of",
 ]
 
-_LAST_STREAM = 2
-"""The number of standard error."""
 PLAIN_WIDTH = 120
 """Columns where nobody says how many there are: logs of CI systems."""
 
@@ -81,24 +77,6 @@ def width_of(stream: TextIO) -> int:
     return max(40, min(160, shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns))
 
 
-def hold_streams() -> None:
-    """Let closed streams take everything, and keep their numbers: the next file opened would else be the log."""
-    while (number := os.open(os.devnull, os.O_RDWR)) <= _LAST_STREAM:
-        pass
-    os.close(number)
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # open as long as the process
-
-
-def allow_any_text() -> None:
-    """Let the streams replace what their encoding cannot hold, instead of failing on it."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
-
-
 def log_to_stderr(verbosity: int) -> None:
     """Show what the library logs: warnings, with ``-v`` what it does, with ``-vv`` each detail."""
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)]
@@ -119,24 +97,12 @@ def _cleared(text: str) -> str:
     return without_commands(text) if is_github() else text
 
 
-def _put(name: Literal["stdout", "stderr"], text: str) -> None:
-    stream: TextIO = getattr(sys, name)
-    if stream.closed:  # by code of a suite; what is said here is the run's answer all the same
-        stream = _opened_again(name)
+def _put(name: StreamName, text: str) -> None:
+    stream = standard_stream(name)
     try:
         stream.write(text if text.endswith("\n") else text + "\n")
         stream.flush()
     except OSError as error:
-        # From https://docs.python.org/3/library/signal.html#note-on-sigpipe: what is still buffered goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+        give_up(name)
+        if name == "stdout" and not isinstance(error, BrokenPipeError):
             complain(f"cannot print: {error.strerror or error}")
-
-
-def _opened_again(name: Literal["stdout", "stderr"]) -> TextIO:
-    """A standard stream, on the number that it always has; closed as well, it takes everything."""
-    hold_streams()
-    number = 1 if name == "stdout" else _LAST_STREAM
-    stream = open(number, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115  # as long as the process
-    setattr(sys, name, stream)
-    return stream

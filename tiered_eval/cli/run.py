@@ -28,6 +28,7 @@ from tiered_eval.cli.options import (
     suite_options,
 )
 from tiered_eval.cli.output import complain, has_colour, log_to_stderr, say, say_commands, width_of
+from tiered_eval.cli.streams import standard_stream
 from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -311,7 +312,8 @@ def _print(report: Report, folder: Path, *, quiet: bool) -> None:
             say(f"not judged {wording.reasons_line(report.leftovers)}")
         say(f"gate {wording.gate_line(report.gate)}")
     else:
-        width, colour = width_of(sys.stdout), has_colour(sys.stdout)
+        out = standard_stream("stdout")  # code of the suite may have taken it away
+        width, colour = width_of(out), has_colour(out)
         say(terminal.render(report, width=width, colour=colour, folder=folder_to_name(folder)))
         complain(f"kept in {folder}")
     if is_github():
