@@ -121,6 +121,17 @@ def test_only_an_offline_run_is_told_to_leave_that_out(
     assert "leave out --offline" in " ".join(capsys.readouterr().out.split())
 
 
+def test_an_offline_run_of_a_suite_with_a_judge_is_not_told_to_name_one(
+    suite: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+):
+    """The suite names its judge already, so the next step is to let it be asked."""
+    run_app(["run", str(suite(JUDGED + 'judge: "openai:gpt-6-luna"\n')), "--offline"])
+
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Leave out --offline" in said
+    assert "--judge" not in said
+
+
 def test_report_files_are_written(suite: Callable[[str], Path], tmp_path: Path):
     """Every format that was asked for is there, and tells of the same run."""
     place = tmp_path / "out"

@@ -40,7 +40,7 @@ class Asking:
         return (
             "nothing was drawn for an audit: that is done where a certificate decides early"
             if self.audits is not None
-            else "nothing was left to people"
+            else "nothing was left to people in that run: name another one, or --suite SUITE"
         )
 
     def remember(self) -> None:

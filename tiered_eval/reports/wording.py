@@ -303,11 +303,11 @@ def _open_steps(report: Report, run: str) -> Iterator[str]:
     if counts.error:
         yield _error_step(report)
     if left.get("no-judge"):
-        offline = ", and leave out --offline" if report.settings.get("mode") == "offline" else ""
-        yield (
-            f"Waiting for a judge: {plural(left['no-judge'], 'expectation')}. Name one with "
-            f"--judge provider:model{offline}."
-        )
+        is_offline = report.settings.get("mode") == "offline"
+        step = "Name one with --judge provider:model" + (", and leave out --offline" if is_offline else "")
+        if is_offline and report.settings.get("judges"):
+            step = "Leave out --offline to have it asked"
+        yield f"Waiting for a judge: {plural(left['no-judge'], 'expectation')}. {step}."
     if left.get("unsure"):
         yield (
             f"No check was sure about {plural(left['unsure'], 'expectation')}: state more sharply what is "
