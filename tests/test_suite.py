@@ -971,3 +971,21 @@ def test_a_share_that_is_none_is_refused(tmp_path: Path, share: str):
 
     with pytest.raises(SuiteError, match="pass_at"):
         load(tmp_path, text)
+
+
+def test_scorers_of_one_text_have_columns(tmp_path: Path):
+    """A column called not-contains was kept as meta with a warning, and the run was green; a column of results stays meta."""
+    text = (
+        "id,response,contains,not-contains,not_contains 2,numeric,faithfulness\n"
+        'a,"net 45",net 45,net 30,refund,45,0.9\n'
+    )
+
+    case = only_case(load(tmp_path, text, "suite.csv"))
+
+    assert [(one.claim, one.scorer, one.values) for one in case.expectations] == [
+        ("check", "contains", ("net 45",)),
+        ("not-check", "contains", ("net 30",)),
+        ("not-check", "contains", ("refund",)),
+        ("check", "numeric", ("45",)),
+    ]
+    assert case.meta == {"faithfulness": "0.9"}

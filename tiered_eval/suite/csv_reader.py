@@ -1,4 +1,4 @@
-"""Reads CSV: one case a row, its expectations in columns named after kinds.
+"""Reads CSV: one case a row, its expectations in columns named after kinds, or after scorers of one text.
 
 The one idea: a column's heading says what its cells are, once for the file; an empty cell is no value.
 ``must-contain`` may be repeated (``must-contain 2``), an ``expect`` column holds the JSON of the long form.
@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Generator
 from typing import Any, BinaryIO
 
-from tiered_eval.catalogue import KINDS, nearest
+from tiered_eval.catalogue import KINDS, NEGATION, nearest
 from tiered_eval.suite.cases import ANSWER_NAMES, CASE_NAMES, EXPECT_NAMES
 from tiered_eval.suite.files import LONGEST_LINE, check_utf8
 from tiered_eval.suite.json_reader import LineReader
@@ -28,7 +28,11 @@ MISTYPED = 0.8
 """Likeness from which a heading is taken for a slip; tables have many columns of their own."""
 
 _JSON_COLUMNS = frozenset({*EXPECT_NAMES, "fields", "tool_calls", "meta"})
-_KIND_COLUMNS = frozenset(KINDS) - {"equivalent", "check"}
+_TEXT_SCORERS = "contains icontains equals iequals starts-with ends-with regex numeric".split()
+"""Scorers of one text, under names that no table has for a column of its own, as it has ``date`` or ``faithfulness``."""
+_KIND_COLUMNS = (frozenset(KINDS) - {"equivalent", "check"}).union(
+    _TEXT_SCORERS, (f"{NEGATION}{name}" for name in _TEXT_SCORERS)
+)
 _REPEATED = frozenset({*_KIND_COLUMNS, *ANSWER_NAMES, *EXPECT_NAMES})
 """Columns that there may be several of, numbered."""
 _LIST_SEPARATOR = re.compile(r"[;,]")
