@@ -27,6 +27,7 @@ from tiered_eval.errors import ConfigError
         ({"max_cost_usd": Decimal("NaN")}, "a cap that nothing exceeds"),
         ({"max_cost_usd": Decimal("Infinity")}, "no cap is said by None"),
         ({"max_cost_usd": Decimal(-1)}, "a debt"),
+        ({"max_cost_usd": Decimal("1e400")}, "more than sums can be exact for"),
         ({"max_cost_usd": 0.5}, "money is exact"),
         ({"daily_cap_usd": 0.5}, "so is that of a day"),
         ({"monthly_cap_usd": Decimal("NaN")}, "and that of a month"),

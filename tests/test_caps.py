@@ -113,7 +113,7 @@ class TestChoosing:
 
         assert (config.daily_cap_usd, config.monthly_cap_usd) == (Decimal(1), Decimal(40))
 
-    @pytest.mark.parametrize("text", ["lots", "-1", "nan", "1,50"])
+    @pytest.mark.parametrize("text", ["lots", "-1", "nan", "1,50", "1e400", "1e13"])
     def test_a_cap_that_cannot_be_read_is_not_no_cap(self, text: str, monkeypatch: pytest.MonkeyPatch):
         """A mistake in the variable ends the run before anything is spent."""
         monkeypatch.setenv("TIERED_EVAL_MONTHLY_CAP", text)

@@ -148,11 +148,13 @@ class TestErrors:
         ("arguments", "said"),
         [
             (["run", "{suite}", "--max-cost", "-1"], "cannot be a cap"),
+            (["run", "{suite}", "--max-cost", "1e400"], "cannot be a cap"),
             (["run", "{suite}", "--report", "html"], "no HTML report yet"),
             (["run", "{suite}", "--report", "xml"], "no report format 'xml'"),
             (["run", "{suite}", "--gate", "partial>>1"], "in the gate"),
             (["run", "{suite}", "--offline", "--replay"], "cannot be combined"),
             (["run", "{suite}", "--price", "openai:x=cheap"], "openai:x=cheap"),
+            (["run", "{suite}", "--judge", "openai:x", "--price", "openai:x=1e400,2"], "openai:x=1e400"),
             (["run", "{suite}", "--prices", "{suite}.absent"], "prices"),
             (["run", "absent.yaml"], "no such file"),
             (["run", "{suite}", "--embedder", "locl:"], "no embedder has the prefix 'locl'"),

@@ -177,7 +177,9 @@ def test_what_the_export_cannot_settle_is_said(
     assert "still unknown: m:x: the export has no rows of this model" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["1", "one=billed", "1=perhaps", "1=-2", "9=billed", "1=nan"])
+@pytest.mark.parametrize(
+    "text", ["1", "one=billed", "1=perhaps", "1=-2", "9=billed", "1=nan", "1=1e9", "1=1e1000000"]
+)
 def test_what_is_no_settlement_is_refused(home: Path, text: str):
     """A word that cannot be read settles nothing."""
     assert run_app(["ledger", "resolve", text, "--home", str(home)]) == 2

@@ -413,6 +413,7 @@ SETTING_ROWS = [
     setting("a budget of NaN", "budget: {usd: .nan}", "not-finite"),
     setting("a budget without end", "budget: {usd: .inf}", "not-finite"),
     setting("a budget below zero", "budget: {usd: -1}", "out-of-range"),
+    setting("a budget beyond all money", "budget: {usd: 1e30}", "out-of-range"),
     setting("a budget in words", "budget: {usd: two}", "not-a-number"),
     setting("no time at all", "budget: {seconds: 0}", "out-of-range"),
     setting("more time than a month", "budget: {seconds: 1e9}", "out-of-range"),

@@ -164,6 +164,8 @@ def test_zero_given_by_the_user_is_a_price():
         {"input": 1},
         {"output": 1},
         {"input": -1, "output": 1},
+        {"input": 1, "output": "1e400"},
+        {"input": 10_000_000, "output": 1},
         {"input": "NaN", "output": 1},
         {"input": float("inf"), "output": 1},
         {"input": "cheap", "output": 1},

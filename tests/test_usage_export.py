@@ -257,6 +257,7 @@ def test_rows_that_name_calls_twice_settle_nothing(tmp_path: Path, text: str, ca
         ('[{"model": "m", "start": "2026-11-30"}]', "expected a cost or tokens"),
         ('[{"model": "m", "start": "yesterday", "cost": 1}]', "row 1"),
         ('[{"model": "m", "start": "2026-11-30", "cost": -1}]', "not an amount"),
+        ('[{"model": "m", "start": "2026-11-30", "cost": "1e1000000"}]', "not an amount"),
         ('[{"model": "m", "start": "2026-11-30", "input_tokens": -5}]', "-5 tokens"),
         ("[7]", "a row is an object"),
         ("{", "cannot read"),

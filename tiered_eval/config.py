@@ -21,6 +21,7 @@ __all__ = [
     "DAILY_CAP_VARIABLE",
     "HOME_VARIABLE",
     "MONTHLY_CAP_VARIABLE",
+    "MOST_USD",
     "Batch",
     "Mode",
     "Pack",
@@ -29,12 +30,15 @@ __all__ = [
     "WhenShort",
     "caps_in_words",
     "home_for",
+    "is_amount",
     "recordings_for",
 ]
 
 HOME_VARIABLE = "TIERED_EVAL_HOME"
 DAILY_CAP_VARIABLE = "TIERED_EVAL_DAILY_CAP"
 MONTHLY_CAP_VARIABLE = "TIERED_EVAL_MONTHLY_CAP"
+MOST_USD = Decimal(10**12)
+"""Above every cap and every bill. From about a thousand times as much on, sums are not exact to the pico-dollar."""
 
 Mode: TypeAlias = Literal["live", "offline", "replay"]
 """``live`` calls providers; ``offline`` uses kept replies only and leaves the rest not judged; ``replay`` uses
@@ -203,10 +207,10 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     money = "an amount in US dollars, 0 or more, such as Decimal('2.00'), or None"
     for name in ("max_cost_usd", "daily_cap_usd", "monthly_cap_usd"):
         amount = getattr(config, name)
-        yield name, amount is None or _is_amount(amount), money
+        yield name, amount is None or is_amount(amount), money
     caps = config.suite_caps_usd
     periods = get_args(CapPeriod)
-    sound = all(period in periods and _is_amount(amount) for period, amount in caps.items())
+    sound = all(period in periods and is_amount(amount) for period, amount in caps.items())
     yield "suite_caps_usd", sound, f"{' or '.join(periods)} to such an amount"
     limit = config.max_time_s
     yield "max_time_s", limit is None or _is_number(limit, 0), "seconds, 0 or more, or None"
@@ -241,8 +245,9 @@ def _rules(config: RunConfig) -> Iterator[tuple[str, bool, str]]:
     yield "judges", are_names, "a tuple of names such as 'openai:gpt-6-luna'"
 
 
-def _is_amount(value: object) -> bool:
-    return isinstance(value, Decimal) and value.is_finite() and value >= 0
+def is_amount(value: object) -> bool:
+    """Dollars that can be meant: 0 or more, and no more than sums are exact for."""
+    return isinstance(value, Decimal) and value.is_finite() and 0 <= value <= MOST_USD
 
 
 def _is_number(value: object, low: float) -> bool:
@@ -259,7 +264,7 @@ def _cap(chosen: Decimal | None, variable: str) -> Decimal | None:
         amount = Decimal(text.removeprefix("$"))
     except InvalidOperation:
         amount = Decimal("NaN")
-    if not amount.is_finite() or amount < 0:
+    if not is_amount(amount):
         raise ConfigError(f"{variable}={text!r} is not an amount in US dollars, such as 50.00")
     return amount
 

@@ -21,6 +21,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from tiered_eval.config import is_amount
 from tiered_eval.errors import ConfigError
 from tiered_eval.pricing import BATCH_TIER, pico_from_usd
 from tiered_eval.records import Usage
@@ -176,7 +177,7 @@ def _count(value: Any) -> int:
 
 def _amount(value: Any) -> Decimal:
     amount = Decimal(str(value).strip().removeprefix("$"))
-    if not amount.is_finite() or amount < 0:
+    if not is_amount(amount):
         raise ValueError(f"{value!r} is not an amount in US dollars")
     return amount
 

@@ -183,6 +183,7 @@ def _resolution_of(text: str, calls: dict[int, UnknownCall]) -> Resolution:
     """Read ``CALL=WHAT``. Raises ConfigError."""
     from decimal import Decimal, InvalidOperation
 
+    from tiered_eval.config import is_amount
     from tiered_eval.ledger import Resolution
     from tiered_eval.pricing import pico_from_usd
 
@@ -200,7 +201,7 @@ def _resolution_of(text: str, calls: dict[int, UnknownCall]) -> Resolution:
             amount = Decimal(what.removeprefix("$"))
         except InvalidOperation:
             amount = Decimal("NaN")
-        if not amount.is_finite() or amount < 0:
+        if not is_amount(amount):
             raise ConfigError(f"{text!r}: expected not-billed, billed, or an amount in US dollars")
         cost = pico_from_usd(amount)
     return Resolution(number=call, cost=cost or None, source="by hand")

@@ -52,12 +52,14 @@ class _Usd(click.ParamType[Decimal]):
     name = "usd"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
+        from tiered_eval.config import MOST_USD, is_amount
+
         try:
             amount = Decimal(str(value).removeprefix("$"))
         except InvalidOperation:
             self.fail(f"{value!r} is not an amount in US dollars, such as 2.00", param, ctx)
-        if not amount.is_finite() or amount < 0:
-            self.fail(f"{value!r} cannot be a cap: give an amount from 0 up", param, ctx)
+        if not is_amount(amount):
+            self.fail(f"{value!r} cannot be a cap: give an amount from 0 to {MOST_USD:,}", param, ctx)
         return amount
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tiered_eval.config import is_amount
 from tiered_eval.errors import ConfigError
 from tiered_eval.pricing.money import pico_from_usd
 from tiered_eval.pricing.rates import Price, Rate, flat_price
@@ -18,6 +19,8 @@ from tiered_eval.pricing.rates import Price, Rate, flat_price
 __all__ = ["load_prices", "parse_price", "price_from_override"]
 
 PRICES_FILE_LIMIT_BYTES = 1_000_000
+MOST_A_MILLION = 10**6
+"""US dollars a million tokens: a dollar a token."""
 VENDORS: Mapping[str, tuple[Fraction, Fraction]] = {
     "anthropic": (Fraction(5, 4), Fraction(2)),
     "openai": (Fraction(5, 4), Fraction(5, 4)),
@@ -110,6 +113,6 @@ def _amount(value: object, place: str) -> Decimal:
         amount = Decimal(str(value))
     except InvalidOperation:
         raise ConfigError(f"{place}: {value!r} is no amount of US dollars") from None
-    if isinstance(value, bool) or not amount.is_finite() or amount < 0:
+    if isinstance(value, bool) or not is_amount(amount) or amount > MOST_A_MILLION:
         raise ConfigError(f"{place}: {value!r} is no amount of US dollars")
     return amount

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from tiered_eval.config import MOST_USD, is_amount
 from tiered_eval.errors import ConfigError
 from tiered_eval.gate import parse_gate
 from tiered_eval.records import HOOK_STAGES, CapPeriod, SuiteSettings
@@ -120,8 +121,10 @@ def _dollars(budget: Mapping[str, Any], name: str, scope: Scope) -> Decimal | No
         return None
     try:
         usd = parse_decimal(budget[name])
-        if usd < 0:
-            raise BadValue("out-of-range", f"a budget of {usd} dollars", "give 0 or more")
+        if not is_amount(usd):
+            raise BadValue(
+                "out-of-range", f"a budget of {usd} dollars", f"give an amount from 0 to {MOST_USD:,}"
+            )
     except BadValue as fault:
         scope.report_bad(fault, field=f"budget.{name}", line=line_of(budget, name, scope.line))
         return None
