@@ -8,6 +8,7 @@ import pytest
 
 from tiered_eval.catalogue import CATALOGUE, KINDS
 from tiered_eval.catalogue.elsewhere import ELSEWHERE, find_advice
+from tiered_eval.suite.cases import CaseReader
 from tiered_eval.suite.expectations import ExpectationReader
 from tiered_eval.suite.problems import Problems
 from tiered_eval.suite.scope import Scope
@@ -133,6 +134,16 @@ def test_an_entry_of_another_tool_is_told_how_to_be_written(key: str):
     assert rule == "unknown-kind"
     assert "`- contains: ...`" in fix
     assert "import-suite" in fix
+
+
+def test_a_case_of_another_tool_is_told_where_its_checks_go():
+    """`assert` is promptfoo's, and was taken for a slip of `answer`."""
+    problems = Problems()
+    case = {"id": "a", "response": "x", "assert": [{"type": "contains", "value": "x"}]}
+
+    CaseReader(ExpectationReader(CATALOGUE)).read(case, Scope("suite.yaml", problems), number=1)
+
+    assert "did you mean expect, with entries such as `- contains: ...`?" in (problems.errors[0].fix or "")
 
 
 def test_where_a_limit_is_the_value_an_example_says_so():

@@ -41,6 +41,10 @@ ANSWER_NAMES = (
 _OWN_NAMES = ("id", "fields", "tool_calls", "tags", "meta", "enabled", "pass_at", *HOOK_STAGES)
 CASE_NAMES = (*_OWN_NAMES, *INPUT_NAMES, *CONTEXT_NAMES, *RESPONSE_NAMES, *EXPECT_NAMES, *ANSWER_NAMES)
 
+_ELSEWHERE = dict.fromkeys(
+    ("assert", "assertions", "checks", "evaluators"), "expect, with entries such as `- contains: ...`"
+)
+"""Fields of cases of other tools that look like others of ours."""
 _KNOWN = frozenset(CASE_NAMES)
 _ANSWERS = frozenset(ANSWER_NAMES)
 _HOOKS = frozenset(HOOK_STAGES)
@@ -138,7 +142,7 @@ class CaseReader:
         for name in raw:
             if name in _KNOWN:
                 continue
-            meant = scope.nearest(name, CASE_NAMES)
+            meant = _ELSEWHERE.get(name) or scope.nearest(name, CASE_NAMES)
             scope.report(
                 "unknown-field",
                 f'a case has no field "{name}"',
