@@ -107,8 +107,9 @@ def doubt_of_frame(
 
     ``own`` are the words of the claim, which frame nothing.
     """
-    # A text without any of these is one line that nobody labels and that is no comment.
-    has_lines = "\n" in text or ":" in text or "//" in text or "/*" in text or "<!--" in text
+    # A text without any of these is one line that nobody labels and that is no comment. Single characters are found at once.
+    is_comment = ("/" in text and ("//" in text or "/*" in text)) or ("<" in text and "<!--" in text)
+    has_lines = is_comment or "\n" in text or ":" in text
     if has_lines and (doubt := _doubt_of_line(text, start)):
         return doubt
     near = text[max(0, start - _NEAR) : start].rstrip()
