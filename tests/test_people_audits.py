@@ -633,3 +633,9 @@ async def test_the_judge_and_people_are_held_apart(certificate: Certificate, tmp
     assert (use.differing_ever, use.audits_ever) == (0, len(drawn))
     assert use.by_people.differing == len(drawn)
     assert use.is_stale
+
+
+def test_audit_refuses_a_home_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """In a wrong folder no certificate is known to hold, so the answer is not 0."""
+    assert run_app(["audit", "--home", str(tmp_path / "elsewhere")]) == 2
+    assert "name the home with --home" in capsys.readouterr().err

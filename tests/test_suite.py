@@ -617,6 +617,13 @@ def test_responses_may_come_from_python(tmp_path: Path, monkeypatch: pytest.Monk
         load_suite(path, responses="made_responses:mapping")
 
 
+@pytest.mark.parametrize("name", ["suites/atlas", "suite.xlsx", "suite.yaml"])
+def test_a_path_with_nothing_there_is_named_so_whatever_its_ending(tmp_path: Path, name: str):
+    """A folder that is mistyped has no ending, and none is asked for."""
+    with pytest.raises(SuiteError, match="there is no such file"):
+        load_suite(tmp_path / name)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "shown"),
     [

@@ -11,6 +11,7 @@ import click
 from tiered_eval.cli.asking import home_from
 from tiered_eval.cli.options import FOLDER
 from tiered_eval.cli.output import say
+from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
     from tiered_eval.calibration.audit import AuditState
@@ -41,6 +42,8 @@ def audit(home: Path | None, as_json: bool) -> int:
     from tiered_eval.people.store import PeopleStore
 
     folder = home_from(home)
+    if not folder.is_dir():
+        raise ConfigError(f"there is no {folder}: name the home with --home")
     states, by_people = _states(folder), people_audits(PeopleStore(folder))
     if as_json:
         shown = [*map(_of_judge, states), *(_of_people(*one) for one in by_people.items())]

@@ -16,7 +16,15 @@ from typing import BinaryIO
 
 from tiered_eval.suite.problems import Unreadable
 
-__all__ = ["LONGEST_LINE", "check_utf8", "is_inside", "open_regular", "read_lines", "read_text"]
+__all__ = [
+    "LONGEST_LINE",
+    "check_utf8",
+    "is_inside",
+    "no_such_file",
+    "open_regular",
+    "read_lines",
+    "read_text",
+]
 
 LARGEST_DOCUMENT = 256 * 2**20
 """Bytes of a YAML or JSON file, which is held whole; JSON Lines and CSV have no such bound."""
@@ -35,6 +43,11 @@ def is_inside(path: Path, folder: Path) -> bool:
         return False
 
 
+def no_such_file() -> Unreadable:
+    """What to raise where a path leads to nothing."""
+    return Unreadable(line=None, rule="no-file", message="there is no such file", fix="check the path")
+
+
 def open_regular(path: Path) -> BinaryIO:
     """Open a file for reading, if it is one: no folder, device, pipe or socket.
 
@@ -45,9 +58,7 @@ def open_regular(path: Path) -> BinaryIO:
         # O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
-        raise Unreadable(
-            line=None, rule="no-file", message="there is no such file", fix="check the path"
-        ) from None
+        raise no_such_file() from None
     except (OSError, ValueError) as fault:  # ValueError: a NUL in the path
         reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
         raise Unreadable(

@@ -6,6 +6,7 @@ A record carries its line and the keys that were given twice in it.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tiered_eval.suite.csv_reader import read_rows
-from tiered_eval.suite.files import open_regular, read_lines, read_text
+from tiered_eval.suite.files import no_such_file, open_regular, read_lines, read_text
 from tiered_eval.suite.json_reader import LineReader, read_json
 from tiered_eval.suite.problems import Unreadable
 from tiered_eval.suite.source import LocatedList, line_of
@@ -69,11 +70,13 @@ def find_format(path: Path) -> Format:
     """The format that a file's name stands for.
 
     Raises:
-        Unreadable: none that is known.
+        Unreadable: none that is known, or no such file.
     """
     try:
         return _FORMATS[path.suffix.lower()]
     except KeyError:
+        if not os.path.exists(path):  # Path.exists raises where a name is too long.
+            raise no_such_file() from None
         raise Unreadable(
             line=None,
             rule="unknown-format",
