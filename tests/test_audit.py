@@ -299,6 +299,11 @@ def test_the_line_says_what_to_do_when_stale():
     assert "calibrate" in audit_line(update(begin_audit("c", BASE), [True] * 10))
 
 
+def test_the_line_says_no_more_than_was_certified():
+    """A share of 2.04 % is told as 2.1 %: rounded to the nearest, it would claim more than was tested."""
+    assert "(at most 2.1% certified)" in audit_line(update(begin_audit("c", 0.0204), [False] * 9))
+
+
 def test_the_ledger_carries_audits_from_run_to_run(tmp_path: Path):
     """What a run recorded is there for the next one, apart for each certificate."""
     with Ledger.open(tmp_path) as ledger:

@@ -16,7 +16,7 @@ from tiered_eval.records.codec import (
     report_to_json,
 )
 from tiered_eval.reports import junit, markdown, terminal
-from tiered_eval.reports.certified import certified_words, sampled_line
+from tiered_eval.reports.certified import certified_facts, certified_words, sampled_line
 
 USE = CertificateUse(
     name="2026-11-30-3f2a91c0",
@@ -58,6 +58,15 @@ def test_the_promise_and_its_audits_are_shown(form: str):
     assert "159 of 200" in text
     assert "3 of 61" in text
     assert "alarm level 0.4 of 20" in text
+
+
+def test_a_bound_is_never_told_as_less():
+    """What may differ is rounded up, for the judge's audits and for those by people."""
+    people = PeopleAudits(answered=37, differing=1, open=0, allowed=0.0304, alarm_level=0.4, is_stale=False)
+    told = [line for _, line, _ in certified_facts(replace(USE, allowed=0.0204, by_people=people))]
+
+    assert any("in all (at most 2.1% certified)" in line for line in told)
+    assert any("differ from people (at most 3.1% certified)" in line for line in told)
 
 
 @pytest.mark.parametrize("form", ["terminal", "markdown", "junit"])

@@ -25,6 +25,8 @@ from itertools import chain, repeat
 from math import exp, fsum, log, sqrt
 from typing import Any
 
+from tiered_eval.calibration.promise import at_most
+
 __all__ = [
     "ALARM_CAPITAL",
     "DEFAULT_RATE",
@@ -235,7 +237,7 @@ def kind_warning(certified: Mapping[str, float], seen: Mapping[str, int]) -> str
 def audit_line(state: AuditState) -> str:
     """The audits in one line, with the next step where the alarm has gone off."""
     line = (
-        f"{state.disagreements} of {state.audits} differ (at most {state.allowed:.1%} certified), "
+        f"{state.disagreements} of {state.audits} differ (at most {at_most(state.allowed)} certified), "
         f"alarm level {state.capital:.2g} of {ALARM_CAPITAL:g}"
     )
     if not state.is_stale:

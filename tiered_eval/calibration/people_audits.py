@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tiered_eval.calibration.audit import ALARM_CAPITAL, begin_audit, update
+from tiered_eval.calibration.promise import at_most
 from tiered_eval.people.audits import AskedAudit, asked_audits
 from tiered_eval.people.store import PeopleStore
 from tiered_eval.people.verdicts import HumanVerdicts
@@ -54,7 +55,7 @@ def people_line(audits: PeopleAudits) -> str:
     if audits.allowed is None or audits.alarm_level is None:
         line += "; no alarm, as the certificate promises no share that may differ from people"
     else:
-        line += f" (at most {audits.allowed:.1%} certified), alarm level {audits.alarm_level:.2g} of {ALARM_CAPITAL:g}"
+        line += f" (at most {at_most(audits.allowed)} certified), alarm level {audits.alarm_level:.2g} of {ALARM_CAPITAL:g}"
     if audits.open:
         line += f"; {audits.open:,} open"
     return (

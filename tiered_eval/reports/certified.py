@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from tiered_eval.calibration.audit import ALARM_CAPITAL
 from tiered_eval.calibration.people_audits import people_line
+from tiered_eval.calibration.promise import at_most
 from tiered_eval.records import CertificateUse, Report, SampledScore, Verdict
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import plural, share
@@ -104,7 +105,7 @@ def _audited(use: CertificateUse) -> str:
     if use.alarm_level is None or use.allowed is None:
         return f"{now}; no alarm, as nothing says how many may"
     line = (
-        f"{now}, {use.differing_ever:,} of {use.audits_ever:,} in all (at most {use.allowed:.1%} certified), "
+        f"{now}, {use.differing_ever:,} of {use.audits_ever:,} in all (at most {at_most(use.allowed)} certified), "
         f"alarm level {use.alarm_level:.2g} of {ALARM_CAPITAL:g}"
     )
     return (
