@@ -312,6 +312,22 @@ def test_all_faults_are_told_at_once(tmp_path: Path):
         read_labels(path)
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("is_list", [True, False])
+def test_one_json_value_is_told_once(indent: int | None, is_list: bool, tmp_path: Path):
+    """A list of rows, or a row over several lines, gets one hint and not a fault for each of its lines."""
+    row = {"id": "a", "kind": "k", "human": True, "scores": {"x": 1}}
+    path = tmp_path / "labels.json"
+    path.write_text(json.dumps([row, row] if is_list else row, indent=indent))
+
+    if indent is None and not is_list:
+        assert len(read_labels(path)) == 1
+    else:
+        with pytest.raises(ConfigError, match=r"one JSON value.*jq -c") as told:
+            read_labels(path)
+        assert "\n" not in str(told.value)
+
+
 def test_an_id_stands_once(tmp_path: Path):
     """Two rows of one id are a fault, not two labels."""
     row = {"id": "a", "kind": "k", "human": True, "scores": {"x": 1}}

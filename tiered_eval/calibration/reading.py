@@ -88,12 +88,27 @@ def read_labels(path: Path, *, top: str | None = None, may_lack_label: bool = Fa
 
 
 def _json_rows(text: str) -> Iterator[tuple[int, Any]]:
+    if (fault := _one_value(text.strip())) is not None:
+        yield 1, ValueError(fault)
+        return
     for line, content in enumerate(text.split("\n"), start=1):
         if content.strip():
             try:
                 yield line, json.loads(content)
             except (ValueError, RecursionError) as error:
                 yield line, ValueError(f"not JSON: {error}")
+
+
+def _one_value(text: str) -> str | None:
+    """What to do with a file that is a list of rows, or one row over several lines; None where each line is a row."""
+    if not text.startswith("[") and "\n" not in text:
+        return None
+    try:
+        value = json.loads(text)  # ends at the second row
+    except (ValueError, RecursionError):
+        return None
+    rows = ".[]" if isinstance(value, list) else "."
+    return f"the file is one JSON value; labels are JSON Lines, a row on each line: jq -c '{rows}' FILE > labels.jsonl"
 
 
 def _csv_rows(text: str) -> Iterator[tuple[int, Any]]:
