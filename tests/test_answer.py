@@ -225,3 +225,21 @@ def test_no_text_breaks_it_and_nothing_fails(gold: str, response: str, question:
 def test_the_answer_itself_is_an_answer(gold: str):
     """Whoever answers with the gold word for word is right."""
     assert check(gold, gold, QUESTION).state == "pass"
+
+
+@pytest.mark.parametrize(
+    ("response", "wanted"),
+    [
+        ("Yes and no.", "unsure"),
+        ("Well yes, but actually no.", "unsure"),
+        ("Yes. No, wait.", "unsure"),
+        ("No, yes.", "unsure"),
+        ("Yes/no", "unsure"),
+        ("Yes.", "pass"),
+        ("Yes, with no exceptions.", "pass"),
+        ("Yes, see rule No. 5.", "pass"),
+    ],
+)
+def test_yes_beside_no_is_no_clean_yes(response: str, wanted: str):
+    """Whoever says both has not given the answer; "no" before its noun is another word."""
+    assert check("yes", response, "Is it allowed?").state == wanted

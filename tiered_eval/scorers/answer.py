@@ -31,6 +31,12 @@ _DAY = re.compile(
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?)?{_MONTH.pattern}(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+[12]\d{{3}}",
     re.IGNORECASE,
 )
+_YES = re.compile(r"\W*(?:yes|yeah|yep)\W*", re.IGNORECASE)
+_NO = re.compile(
+    r"\b(?:no|nope|nah)\b(?!\.\s?\d)(?=\s*[.,;:!?/…–—]|\W*\Z|\W+(?:yes|and|or|but|it|that|this|there|i|you|we|they)\b)",
+    re.IGNORECASE,
+)
+"""An answer of its own: "yes and no", but not "yes, with no exceptions"."""
 _AROUND = 60
 """Characters of the response shown on each side of an answer."""
 
@@ -50,7 +56,12 @@ class Answer:
         dispute = contested(tuple(map(str, expectation.values)), subject.case.input or "")
         for named in find_answers(str(value), subject):
             evidence = Evidence(_around(subject.text, named.start, named.end), named.start, named.end)
-            doubt = named.doubt or dispute or _other_day(value, expectation, subject, named)
+            doubt = (
+                named.doubt
+                or dispute
+                or _other_day(value, expectation, subject, named)
+                or _says_no(value, subject.text)
+            )
             is_one_of_several = doubt is not None and doubt in (ONE_OF_SEVERAL, dispute)
             if doubt is None or (is_one_of_several and _names_another(value, expectation, subject)):
                 return Outcome("pass", "the response gives this answer", evidence=evidence)
@@ -81,6 +92,11 @@ def _other_day(value: Value, expectation: Expectation, subject: Subject, named: 
     if days and all(not words <= {token.stem for token in tokens(day)} for day in days):
         return "another day than the one expected"
     return None
+
+
+def _says_no(value: Value, text: str) -> str | None:
+    """Yes is wanted and said, and so is no: "yes, but actually no"."""
+    return "it says no as well" if _YES.fullmatch(str(value)) and _NO.search(text) else None
 
 
 def _around(text: str, start: int, end: int) -> str:
