@@ -20,11 +20,33 @@ async def test_the_first_signal_asks_the_run_to_stop(number: signal.Signals, cod
     ended: list[int] = []
 
     with Interrupts(end_now=ended.append) as interrupts:
+        stop = interrupts.stop()
         signal.raise_signal(number)
-        await asyncio.wait_for(interrupts.stop.wait(), timeout=5)
+        await asyncio.wait_for(stop.wait(), timeout=5)
 
     assert interrupts.on(sample_report(stopped="interrupted", exit_code=130)).exit_code == code
     assert ended == []
+
+
+async def test_a_signal_before_the_first_moment_stops_a_run_too():
+    """Whoever presses Ctrl-C while the run is being set up waits for none of its calls."""
+    with Interrupts(end_now=lambda code: None) as interrupts:
+        signal.raise_signal(signal.SIGINT)
+
+        assert interrupts.stop().is_set()
+
+
+def test_a_signal_after_the_last_moment_leaves_the_reports_to_be_written():
+    """When the loop has ended nobody is left to stop: what follows is the writing of files, and it goes on."""
+    with Interrupts(end_now=lambda code: None) as interrupts:
+
+        async def run() -> None:
+            interrupts.stop()
+
+        asyncio.run(run())
+        signal.raise_signal(signal.SIGINT)
+
+    assert interrupts.on(sample_report(stopped=None, exit_code=0)).exit_code == 0
 
 
 async def test_the_second_signal_ends_the_process():

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM during a run.
+"""Ctrl-C and SIGTERM during a run, from before its first moment until its files are written.
 
 The one idea: the first signal asks the run to stop, which takes some seconds for calls in flight and then writes
 the partial report; the second ends the process at once. What was paid for is durable before it is used, so even
@@ -26,13 +26,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """Turns the first signal into ``stop`` and the second into the end. Use it around a run."""
+    """Turns the first signal into a stop of the run and the second into the end. Use it around a run and its reports."""
 
     def __init__(self, *, end_now: Callable[[int], Any] = os._exit) -> None:
-        self.stop = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
         self._end_now = end_now
         self._received: int | None = None
+        self._stop: Callable[[], object] = _nothing
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
@@ -45,6 +44,15 @@ class Interrupts:
     ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def stop(self) -> asyncio.Event:
+        """What the first signal sets, in the loop that is running now; set at once where the signal came before."""
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        self._stop = lambda: loop.call_soon_threadsafe(stop.set)
+        if self._received is not None:
+            stop.set()
+        return stop
 
     def on(self, report: Report) -> Report:
         """The report, with the exit code of the signal that ended its run."""
@@ -60,4 +68,9 @@ class Interrupts:
         # A handler may not use the buffered streams: it can interrupt a write to them.
         with suppress(OSError):  # a log that is full or gone
             os.write(2, b"tiered-eval: stopping, calls in flight get a few seconds; once more ends at once\n")
-        self._loop.call_soon_threadsafe(self.stop.set)
+        with suppress(RuntimeError):  # the loop is closed: the run has ended by itself
+            self._stop()
+
+
+def _nothing() -> None:
+    """Nobody is to be stopped yet."""

@@ -32,6 +32,7 @@ from tiered_eval.cli.streams import standard_stream
 from tiered_eval.errors import ConfigError
 
 if TYPE_CHECKING:
+    from tiered_eval.cli.interrupts import Interrupts
     from tiered_eval.config import Batch, Pack, PromptCache, RunConfig, WhenShort
     from tiered_eval.records import Report, Suite
 
@@ -157,6 +158,7 @@ def run(
     The first Ctrl-C ends the run in order, with a partial report; the same command goes on from there.
     In a GitHub job, --report md is added to the job's summary and the worst failures become annotations.
     """
+    from tiered_eval.cli.interrupts import Interrupts
     from tiered_eval.runner.ending import run_to_end
 
     began = time.monotonic()
@@ -172,9 +174,10 @@ def run(
     loaded = suite_from(suite, responses=responses, allow_outside=allow_outside, allow_code=allow_code)
     if gate_against is not None:
         config = _against(config, loaded, gate_against, margin)
-    report, folder = run_to_end(lambda: _measure(loaded, config, began=began, quiet=quiet))
-    all_written = _write_files(report, formats, output or folder)
-    _print(report, folder, quiet=quiet)
+    with Interrupts() as interrupts:
+        report, folder = run_to_end(lambda: _measure(loaded, config, interrupts, began=began, quiet=quiet))
+        all_written = _write_files(report, formats, output or folder)
+        _print(report, folder, quiet=quiet)
     return report.exit_code if all_written else report.exit_code or 2
 
 
@@ -242,14 +245,15 @@ def _against(config: RunConfig, suite: Suite, base: str, margin: float | None) -
     return replace(config, gate_against=report, gate_margin=margin)
 
 
-async def _measure(suite: Suite, config: RunConfig, *, began: float, quiet: bool) -> tuple[Report, Path]:
+async def _measure(
+    suite: Suite, config: RunConfig, interrupts: Interrupts, *, began: float, quiet: bool
+) -> tuple[Report, Path]:
     """Run, and keep the run. Returns the report and the folder that it is kept in.
 
     What passed since ``began``, on the monotonic clock, is a part of the run's time: a large suite takes a while to read.
     """
     from dataclasses import replace
 
-    from tiered_eval.cli.interrupts import Interrupts
     from tiered_eval.cli.progress import display_for, ticking
     from tiered_eval.config import home_for
     from tiered_eval.reports import kept
@@ -260,16 +264,15 @@ async def _measure(suite: Suite, config: RunConfig, *, began: float, quiet: bool
     folder = kept.run_folder(home_for(suite, chosen=config.home).absolute(), run_id)
     config = replace(config, results_path=kept.results_path(folder), time_used_s=time.monotonic() - began)
     display = display_for(sys.stderr, quiet=quiet)
-    with Interrupts() as interrupts:
-        try:
-            async with ticking(display):
-                report = await evaluate(
-                    suite, config, run_id=run_id, progress=display.update, stop=interrupts.stop
-                )
-        finally:
-            kept.discard_if_empty(folder)
-        report = interrupts.on(report)
-        kept.keep(report, folder)
+    try:
+        async with ticking(display):
+            report = await evaluate(
+                suite, config, run_id=run_id, progress=display.update, stop=interrupts.stop()
+            )
+    finally:
+        kept.discard_if_empty(folder)
+    report = interrupts.on(report)
+    kept.keep(report, folder)
     return report, folder
 
 
