@@ -84,6 +84,8 @@ class Rounds:
         self._places = array("Q")
         """Of the cases of the last round."""
         self._characters = self._read = self._open = 0
+        self._case_s = 0.0
+        """How long reading a case and making its free checks takes."""
 
     async def stream(self, evaluator: Evaluator) -> AsyncIterator[CaseResult]:
         """The results of all cases, each with its index in the suite."""
@@ -123,18 +125,18 @@ class Rounds:
                 yield case
                 checking_s += asked - _left_s(evaluator)
             reading_s = began - _left_s(evaluator) - checking_s
-            evaluator.judge_no_more_in(self._kept_s(reading_s, checking_s / max(1, len(places))))
+            self._case_s = reading_s / self._count + checking_s / max(1, len(places))
+            evaluator.judge_no_more_in(self._kept_s(self._count - self._read))
 
         async for result in evaluator.stream(chosen(), are_read=True, order=self._drawing):
             yield replace(result, index=places[result.index])
 
-    def _kept_s(self, reading_s: float, case_s: float) -> float:
-        """Seconds before the deadline at which the judge ends, so that calls can and the rest can be read: its cases take ``case_s`` each."""
-        left = self._count - self._read
-        if self._limit_s is None or not left:
+    def _kept_s(self, unread: int) -> float:
+        """Seconds before the deadline at which the judge ends, so that calls can and what is unread has its free checks."""
+        if self._limit_s is None or not unread:
             return 0.0
-        rest_s = LONGER * (reading_s + left * case_s)
-        return settling_s(self._limit_s) + min(rest_s, READING_SHARE * self._limit_s)
+        reading_s = LONGER * unread * self._case_s
+        return settling_s(self._limit_s) + min(reading_s, READING_SHARE * self._limit_s)
 
     def _next_size(self) -> float:
         """As many cases as surely may wait together, by how many did so far."""
@@ -156,9 +158,12 @@ class Rounds:
                     yield index, case
 
         def chosen() -> Iterator[Case]:
+            unread = self._count - self._read
             for index, case in self._listed(left()):
                 places.append(index)
                 yield case
+                unread -= 1
+                evaluator.judge_no_more_in(self._kept_s(unread))
 
         async for result in evaluator.stream(chosen(), are_read=True):
             yield replace(result, index=places[result.index])
