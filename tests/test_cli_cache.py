@@ -107,6 +107,14 @@ def test_vectors_whose_table_is_garbled_are_said_to_be(
     assert "the cache cannot be" in capsys.readouterr().err
 
 
+def test_more_days_than_a_calendar_has_are_refused(home: Path, capsys: pytest.CaptureFixture[str]):
+    """Nothing is that old; one line says so, and nothing is taken away."""
+    assert run_app(["cache", "prune", "--older-than", "999999999", "--replies", "--home", str(home)]) == 2
+
+    assert "999999999 is not in the range" in capsys.readouterr().err
+    assert kept_texts(home) == {"yes", "no"}
+
+
 def test_old_replies_are_forgotten_only_when_asked(home: Path):
     """Their money stays in the books, and the ledger opens as before."""
     assert run_app(["cache", "prune", "--older-than", "30", "--home", str(home)]) == 0

@@ -178,11 +178,24 @@ def test_what_the_export_cannot_settle_is_said(
 
 
 @pytest.mark.parametrize(
-    "text", ["1", "one=billed", "1=perhaps", "1=-2", "9=billed", "1=nan", "1=1e9", "1=1e1000000"]
+    ("text", "says"),
+    [
+        ("1", "expected CALL="),
+        ("one=billed", "expected CALL="),
+        ("9=billed", "no unknown call 9"),
+        *(
+            (f"1={amount}", "an amount in US dollars")
+            for amount in ("perhaps", "-2", "nan", "1e9", "1e1000000")
+        ),
+    ],
 )
-def test_what_is_no_settlement_is_refused(home: Path, text: str):
-    """A word that cannot be read settles nothing."""
+def test_what_is_no_settlement_is_refused(
+    home: Path, text: str, says: str, capsys: pytest.CaptureFixture[str]
+):
+    """A word that cannot be read, or more than any call costs, settles nothing."""
     assert run_app(["ledger", "resolve", text, "--home", str(home)]) == 2
+
+    assert says in capsys.readouterr().err
 
 
 def test_a_dry_run_refuses_what_the_real_one_would(home: Path, capsys: pytest.CaptureFixture[str]):

@@ -99,7 +99,9 @@ def verify(home: Path | None) -> int:
 
 
 @cache.command(short_help="Take away what is damaged or old.")
-@click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Also what was kept longer ago.")
+@click.option(
+    "--older-than", type=click.IntRange(0, 36_500), metavar="DAYS", help="Also what was kept longer ago."
+)
 @click.option("--replies", is_flag=True, help="Old replies as well; asking for them again costs money.")
 @_HOME
 def prune(older_than: int | None, replies: bool, home: Path | None) -> int:

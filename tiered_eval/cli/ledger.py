@@ -186,6 +186,7 @@ def _resolution_of(text: str, calls: dict[int, UnknownCall]) -> Resolution:
     from tiered_eval.config import is_amount
     from tiered_eval.ledger import Resolution
     from tiered_eval.pricing import pico_from_usd
+    from tiered_eval.providers.usage import MOST_USD
 
     number, sign, what = text.partition("=")
     if not sign or not number.strip().isdecimal():
@@ -201,7 +202,7 @@ def _resolution_of(text: str, calls: dict[int, UnknownCall]) -> Resolution:
             amount = Decimal(what.removeprefix("$"))
         except InvalidOperation:
             amount = Decimal("NaN")
-        if not is_amount(amount):
+        if not is_amount(amount) or amount > MOST_USD:
             raise ConfigError(f"{text!r}: expected not-billed, billed, or an amount in US dollars")
         cost = pico_from_usd(amount)
     return Resolution(number=call, cost=cost or None, source="by hand")
