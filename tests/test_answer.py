@@ -243,3 +243,26 @@ def test_the_answer_itself_is_an_answer(gold: str):
 def test_yes_beside_no_is_no_clean_yes(response: str, wanted: str):
     """Whoever says both has not given the answer; "no" before its noun is another word."""
     assert check("yes", response, "Is it allowed?").state == wanted
+
+
+@pytest.mark.parametrize(
+    ("gold", "response", "wanted"),
+    [
+        ("Paris", "Paris or Rome", "unsure"),
+        ("Paris", "It is Rome or maybe Paris.", "unsure"),
+        ("Paris", "Paris/Rome", "unsure"),
+        ("Paris", "Paris, Rome or Bonn", "unsure"),
+        ("Paris", "Paris, in France.", "pass"),
+        ("pass", "pass/fail", "unsure"),
+        ("true", "True. Well, false.", "unsure"),
+        ("true", "True.", "pass"),
+    ],
+)
+def test_an_answer_that_leaves_the_choice_is_unsure(gold: str, response: str, wanted: str):
+    """Nobody who offers two has given one."""
+    assert check(gold, response, "Which is it?").state == wanted
+
+
+def test_two_that_are_both_accepted_leave_no_choice():
+    """Any of them is right."""
+    assert check("Paris", "Paris or Rome", "Which is it?", "Rome").state == "pass"

@@ -52,6 +52,8 @@ PICKED = [
     ({"value": 1299.5, "currency": "USD"}, "2 items, $1,299.50", "pass", "by currency"),
     ({"value": 2, "currency": "USD"}, "2 items, $1,299.50", "fail", "by currency, and another"),
     ({"value": 99, "label": "total"}, "Net 80, tax 19, total: 99", "pass", "by label"),
+    ({"value": 90, "unit": "minutes"}, "1 h 30 min", "unsure", "of two units"),
+    ({"value": 80, "unit": "minutes"}, "1 h 30 min", "fail", "which come to another amount"),
     ({"value": 80, "label": "total"}, "Net 80, tax 19, total: 99", "fail", "by label, and another"),
     ({"value": 80, "label": "total"}, "subtotal: 80, total: 99", "fail", "a label is no piece of a word"),
     ({"value": 99, "label": "total"}, "Net 80, sum 99", "unsure", "the label is not there"),

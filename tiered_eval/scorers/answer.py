@@ -31,12 +31,23 @@ _DAY = re.compile(
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?)?{_MONTH.pattern}(?:\s+\d{{1,2}}(?:st|nd|rd|th)?)?,?\s+[12]\d{{3}}",
     re.IGNORECASE,
 )
-_YES = re.compile(r"\W*(?:yes|yeah|yep)\W*", re.IGNORECASE)
 _NO = re.compile(
     r"\b(?:no|nope|nah)\b(?!\.\s?\d)(?=\s*[.,;:!?/…–—]|\W*\Z|\W+(?:yes|and|or|but|it|that|this|there|i|you|we|they)\b)",
     re.IGNORECASE,
 )
 """An answer of its own: "yes and no", but not "yes, with no exceptions"."""
+_OPPOSITES = {
+    "yes": _NO,
+    "true": re.compile(r"\b(?:false|untrue)\b", re.IGNORECASE),
+    "false": re.compile(r"\btrue\b", re.IGNORECASE),
+    "pass": re.compile(r"\bfail(?:s|ed|ure)?\b", re.IGNORECASE),
+    "fail": re.compile(r"\bpass(?:es|ed)?\b", re.IGNORECASE),
+}
+_SHORT = 60
+"""Characters; a response of so many that offers two answers has no room to choose."""
+_OFFERED_BEHIND = re.compile(r"(?:,\s[\w\s,]{1,30})?(?:\s+or\s|\s?/\s?)\w", re.IGNORECASE)
+_OFFERED_BEFORE = re.compile(r"\w(?:\s+or\s|\s?/\s?)(?:\w+\s){0,2}$", re.IGNORECASE)
+_OFFERED = "offered beside another answer"
 _AROUND = 60
 """Characters of the response shown on each side of an answer."""
 
@@ -60,9 +71,10 @@ class Answer:
                 named.doubt
                 or dispute
                 or _other_day(value, expectation, subject, named)
-                or _says_no(value, subject.text)
+                or _opposite(value, subject.text)
+                or _offered(named, subject.text)
             )
-            is_one_of_several = doubt is not None and doubt in (ONE_OF_SEVERAL, dispute)
+            is_one_of_several = doubt is not None and doubt in (ONE_OF_SEVERAL, _OFFERED, dispute)
             if doubt is None or (is_one_of_several and _names_another(value, expectation, subject)):
                 return Outcome("pass", "the response gives this answer", evidence=evidence)
             doubted = doubted or Outcome("unsure", f"named, but: {doubt}", evidence=evidence)
@@ -94,9 +106,19 @@ def _other_day(value: Value, expectation: Expectation, subject: Subject, named: 
     return None
 
 
-def _says_no(value: Value, text: str) -> str | None:
+def _opposite(value: Value, text: str) -> str | None:
     """Yes is wanted and said, and so is no: "yes, but actually no"."""
-    return "it says no as well" if _YES.fullmatch(str(value)) and _NO.search(text) else None
+    opposite = _OPPOSITES.get(str(value).strip(" .!").lower())
+    found = opposite.search(text) if opposite is not None else None
+    return f"it says {found[0].lower()} as well" if found else None
+
+
+def _offered(named: Named, text: str) -> str | None:
+    """Does a short response leave the choice: "Paris or Rome"?"""
+    if len(text) > _SHORT:
+        return None
+    is_offered = _OFFERED_BEHIND.match(text, named.end) or _OFFERED_BEFORE.search(text[: named.start])
+    return _OFFERED if is_offered else None
 
 
 def _around(text: str, start: int, end: int) -> str:

@@ -68,7 +68,9 @@ class Numeric(SelectingScorer):
         if len({outcome.state for outcome in outcomes}) > 1:
             return Outcome("unsure", f"{len(able)} numbers, and nothing says which is meant")
         if outcomes[-1].state == "fail":
-            return _unless(said_in_foreign_words, claims, given, outcomes[-1])
+            # An amount may be put together of two; a bare number that stands there is not the one in words.
+            has_unit = any(claim.reading.unit for claim in claims)
+            return _unless(said_in_words if has_unit else said_in_foreign_words, claims, given, outcomes[-1])
         return outcomes[-1]
 
 
