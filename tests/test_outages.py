@@ -131,6 +131,23 @@ def test_a_place_that_cannot_be_written_leaves_each_its_own(tmp_path: Path, capl
     assert sum("outages cannot be shared" in record.message for record in caplog.records) == 1
 
 
+@pytest.mark.parametrize("looks", [0, 3])
+def test_what_cannot_be_read_is_said_once(tmp_path: Path, looks: int, caplog: pytest.LogCaptureFixture):
+    """Not for each call: from then on a process goes by what it has met itself."""
+    os.mkfifo(tmp_path / "outages")
+    shared = SharedOutages(tmp_path / "outages")
+
+    with caplog.at_level(logging.WARNING):
+        assert [shared.seen(0.0).down_since(MODEL) for _ in range(looks)] == [None] * looks
+        fail(shared)
+
+    assert shared.seen(0.0).down_since(MODEL) == 0.0
+    assert [record.message for record in caplog.records if "outages" in record.message] == [
+        f"{tmp_path / 'outages'}: the provider's outages cannot be shared with other processes "
+        "([Errno 29] Illegal seek); this one goes by its own"
+    ]
+
+
 def test_a_lock_that_is_never_given_back_holds_up_nobody(tmp_path: Path):
     """A process that was stopped while it held the lock is not waited for."""
     path = tmp_path / "outages"

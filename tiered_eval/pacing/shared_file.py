@@ -67,7 +67,8 @@ class SharedFile:
         try:
             text = os.pread(self._file, self._limit_bytes, 0)
         except OSError as error:
-            self.report_damage(error)
+            # No call after this one would fare better.
+            self._fail(error, count=_MOST_FAILURES)
             return None
         if text == self._last:
             return None
@@ -125,8 +126,8 @@ class SharedFile:
                 return file
 
     def _fail(self, error: OSError, *, count: int = 1) -> None:
-        self._failures = min(_MOST_FAILURES, self._failures + count)
-        if self._failures == _MOST_FAILURES:
+        before, self._failures = self._failures, min(_MOST_FAILURES, self._failures + count)
+        if before < self._failures == _MOST_FAILURES:
             log.warning(
                 "%s: %s cannot be shared with other processes (%s); this one goes by its own",
                 self._path,
