@@ -68,6 +68,20 @@ def test_the_command_takes_the_share_that_is_audited(
     assert found["audits_least"] == found["decided_free"] > 50
 
 
+def test_the_command_takes_a_certificate_that_lies_elsewhere(
+    certificate: Certificate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """As `run` does, where one suite decides by the certificate of another."""
+    (tmp_path / "suite.jsonl").write_text(suite_text(shipments(40)), encoding="utf-8")
+    (tmp_path / "other").mkdir()
+    save_certificate(certificate, tmp_path / "other" / "certificate.json")
+    command = ["plan", str(tmp_path / "suite.jsonl"), "--judge", JUDGE, "--embedder", "none", "--json"]
+
+    assert run_app([*command, "--certificate", str(tmp_path / "other" / "certificate.json")]) == 0
+
+    assert json.loads(capsys.readouterr().out)["certificate"]["decided_free"] > 0
+
+
 @pytest.mark.parametrize("count", [40, 300])
 async def test_a_plan_counts_what_the_run_then_does(certificate: Certificate, tmp_path: Path, count: int):
     """Free scores decide the same, the same verdicts are audited, and no other call is made."""

@@ -28,7 +28,7 @@ __all__ = [
     "SHARE",
     "TIME_LIMIT",
     "USD",
-    "audit_option",
+    "early_options",
     "format_names",
     "judge_options",
     "mode_from",
@@ -203,14 +203,20 @@ def pack_option(command: Command) -> Command:
     )(command)
 
 
-def audit_option(command: Command) -> Command:
-    """Which share of early verdicts is checked? The same for a run and for its plan."""
-    return click.option(
+def early_options(command: Command) -> Command:
+    """Which certificate decides early, and which share of that is checked? The same for a run and for its plan."""
+    audited = click.option(
         "--audit-rate",
         type=SHARE,
         metavar="SHARE",
         help="Early verdicts of a certificate that the judge checks as well, five at least (default: the suite's, else 5%).",
-    )(command)
+    )
+    return click.option(
+        "--certificate",
+        type=FILE,
+        metavar="FILE",
+        help="A calibration's certificate that may decide early (default: certificate.json beside the suite).",
+    )(audited(command))
 
 
 def suite_from(suite: str, *, responses: Path | None, allow_outside: bool, allow_code: bool) -> Suite:

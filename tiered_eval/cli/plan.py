@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tiered_eval.cli.options import (
-    audit_option,
+    early_options,
     judge_options,
     pack_option,
     prices_from,
@@ -39,7 +39,7 @@ GROUPED_AT_MOST = 100_000
 @suite_options
 @judge_options
 @pack_option
-@audit_option
+@early_options
 @click.option("--each", is_flag=True, help="List every expectation instead of grouping equal routes.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, for programs.")
 def plan(
@@ -52,6 +52,7 @@ def plan(
     price: Sequence[str],
     prices: Path | None,
     pack: Pack | None,
+    certificate: Path | None,
     audit_rate: float | None,
     each: bool,
     as_json: bool,
@@ -69,6 +70,7 @@ def plan(
         embedder=embedder,
         prices=prices_from(price, prices),
         pack=pack,
+        certificate=certificate,
         audit_rate=audit_rate,
     )
     made = make_plan(loaded, config, detail_limit=GROUPED_AT_MOST)

@@ -13,12 +13,11 @@ import click
 
 from tiered_eval.cli.options import (
     DURATION,
-    FILE,
     FOLDER,
     SHARE,
     TIME_LIMIT,
     USD,
-    audit_option,
+    early_options,
     format_names,
     judge_options,
     mode_from,
@@ -85,13 +84,7 @@ __all__ = ["run"]
     metavar="SHARE",
     help="Drop of partial that --gate-against takes for a regression; 0 accepts none (default: 0.03).",
 )
-@click.option(
-    "--certificate",
-    type=FILE,
-    metavar="FILE",
-    help="A calibration's certificate that may decide early (default: certificate.json beside the suite).",
-)
-@audit_option
+@early_options
 @click.option(
     "--max-error-rate",
     type=SHARE,
