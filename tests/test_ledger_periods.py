@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -223,6 +224,41 @@ def test_an_older_ledger_is_brought_up_to_date(tmp_path: Path):
         for period in ("", "2026-11", "2026-11-30"):
             assert sums(tmp_path / "home", period, suite) == (45, 60, 0)
     assert disagreements(tmp_path / "home") == []
+
+
+DAMAGES = [
+    "UPDATE period_sum SET settled = 0 WHERE period = '2026-11-30'",
+    "DELETE FROM period_sum WHERE period = '2026-11'",
+    "DROP TRIGGER call_changed",
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_a_ledger_whose_days_do_not_add_up_is_refused(tmp_path: Path, damage: str):
+    """A cap of the day held against too small a sum would let more out: nothing is spent over such a ledger."""
+    with Ledger.open(tmp_path, now=Calendar()) as ledger:
+        ledger.begin_run(run_of("atlas", "first"))
+        first = claim_of("a", run="first")
+        await ledger.claim(first)
+        await ledger.settle(first, cost=50, payload="{}")
+    Ledger.open(tmp_path).close()
+    connection = sqlite3.connect(tmp_path / "ledger.db")
+    connection.execute(damage)
+    connection.commit()
+    connection.close()
+
+    with pytest.raises(LedgerError, match="nothing was spent"):
+        Ledger.open(tmp_path)
+
+
+def test_a_note_beside_the_ledger_that_is_no_file_keeps_nobody_waiting(tmp_path: Path):
+    """A pipe under its name would be waited for without end."""
+    Ledger.open(tmp_path).close()
+    (tmp_path / "ledger.id").unlink()
+    os.mkfifo(tmp_path / "ledger.id")
+
+    with pytest.raises(LedgerError, match=r"ledger\.id: cannot be read"):
+        Ledger.open(tmp_path)
 
 
 def test_a_newer_ledger_is_refused(tmp_path: Path):

@@ -269,15 +269,20 @@ def _check_content(connection: sqlite3.Connection, path: Path) -> None:
         raise LedgerError(
             f"{path}: the ledger is damaged ({found}); nothing was spent. Restore it from a copy"
         )
+    if missing := missing_parts(connection):
+        raise LedgerError(
+            f"{path}: the ledger has no {missing[0]}; nothing was spent. Restore it from a copy"
+        )
     connection.execute("BEGIN")
     try:
         sums = connection.execute(SUMS).fetchone()
+        by_time = periods.totals(connection)
         booked = connection.execute(
             "SELECT coalesce(sum(settled), 0), coalesce(sum(unknown), 0), coalesce(sum(reserved), 0) FROM budget"
         ).fetchone()
     finally:
         connection.execute("COMMIT")
-    if sums != booked:
+    if {booked, *by_time} != {sums}:
         raise LedgerError(
             f"{path}: the ledger's amounts do not add up; nothing was spent. Restore it from a copy"
         )
@@ -287,6 +292,8 @@ def _check_content(connection: sqlite3.Connection, path: Path) -> None:
 def _check_witness(connection: sqlite3.Connection, path: Path) -> None:
     witness = path.parent / "ledger.id"
     try:
+        if witness.exists() and not witness.is_file():
+            raise ValueError("no file")  # a pipe would be waited for
         content = json.loads(witness.read_text(encoding="utf-8"))
         is_same = content["id"] == _ledger_id(connection)
         is_complete = int(content["settled_pico"]) <= _settled(connection)

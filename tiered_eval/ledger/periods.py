@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tiered_eval.records import CapPeriod
 
-__all__ = ["STATEMENTS", "Cap", "disagreements", "find_full", "label_of"]
+__all__ = ["STATEMENTS", "Cap", "disagreements", "find_full", "label_of", "totals"]
 
 _LENGTH = {"day": len("2026-11-30"), "month": len("2026-11"), "ever": 0}
 """Letters of an instant that name its period."""
@@ -63,6 +63,11 @@ def disagreements(connection: sqlite3.Connection) -> Iterator[str]:
         if kept.get(place, (0, 0, 0)) != added.get(place, (0, 0, 0)):
             suite, period = place
             yield f"suite {suite or '(all)'}, period {period or '(all)'}"
+
+
+def totals(connection: sqlite3.Connection) -> set[tuple[int, int, int]]:
+    """What the days, the months and all time add up to: one and the same, in a sound ledger."""
+    return set(connection.execute(_TOTALS).fetchall())
 
 
 def _rows(
@@ -137,6 +142,13 @@ JOIN (SELECT '' AS suite, NULL AS id UNION ALL SELECT suite, id FROM run) AS who
     ON whose.id IS NULL OR (whose.id = flow.run AND whose.suite <> ''),
 (VALUES {", ".join(f"({length})" for length in _LENGTH.values())}) AS time
 GROUP BY 1, 2
+"""
+
+_TOTALS = f"""
+SELECT coalesce(sum(settled), 0), coalesce(sum(unknown), 0), coalesce(sum(reserved), 0)
+FROM (VALUES {", ".join(f"({length})" for length in _LENGTH.values())}) AS time
+LEFT JOIN period_sum ON suite = '' AND length(period) = time.column1
+GROUP BY time.column1
 """
 
 STATEMENTS = (
