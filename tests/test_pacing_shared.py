@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tiered_eval.pacing import RateGate, SharedAllowance
+from tiered_eval.pacing.allowance import LONGEST_PAUSE_S
 from tiered_eval.records import RateLimits
 from tiered_eval.testing.clock import HandClock
 
@@ -111,6 +112,27 @@ async def test_a_damaged_file_is_written_anew(tmp_path: Path, content: bytes):
 
     assert len(started) == 1
     assert json.loads(path.read_bytes())[4] == [1, 100]
+
+
+@pytest.mark.parametrize(
+    "bucket",
+    [
+        [1.0, 1.0, 10.0, -1e300, 0.0, 0],
+        [1.0, 1.0, 10.0, 0.0, 1e300, 0],
+        [1.0, 1.0, 10.0, -1e300, 1e300, 0],
+        [1.0, 1.0, -1e300, 0.0, 0.0, 0],
+    ],
+    ids=["a debt", "a moment to come", "both", "no room"],
+)
+async def test_damage_that_can_be_read_holds_up_nobody_for_ever(tmp_path: Path, bucket: list[float]):
+    """However far from any truth its numbers are, a call leaves in minutes."""
+    path, unknown = tmp_path / "limits", [0, 1, 0, 0, 0, 0]
+    path.write_text(json.dumps([1, 0.0, bucket, unknown, [0, 0], [0, 0]]))
+    clock, started = HandClock(moves_itself=True), list[float]()
+
+    await asyncio.wait_for(call(gate_on(path, clock), started, clock), 5)
+
+    assert started[0] <= LONGEST_PAUSE_S + 2.0
 
 
 async def test_a_place_that_cannot_be_written_leaves_each_its_own(

@@ -90,8 +90,8 @@ class Allowance:
         # After a new start of the machine, its clock begins again, and the file's moment is in the future.
         if not -1.0 <= now - float(at) <= _FORGOTTEN_AFTER_S:
             return
-        self.requests.take_over(requests)
-        self.tokens.take_over(tokens)
+        self.requests.take_over(requests, by=now + LONGEST_PAUSE_S)
+        self.tokens.take_over(tokens, by=now + LONGEST_PAUSE_S)
         self.sent = Sent(requests=int(sent[0]), tokens=int(sent[1]))
         self.paused_until = min(float(starts[0]), now + LONGEST_PAUSE_S)
         self.next_start = min(float(starts[1]), now + 1.0)

@@ -37,15 +37,20 @@ class Bucket:
         """All of it, for whoever shares the allowance."""
         return [self._rate, self._trust, self._capacity, self._level, self._at, self._learnt_from]
 
-    def take_over(self, values: Sequence[float]) -> None:
-        """Become what ``to_list`` of another bucket said."""
+    def take_over(self, values: Sequence[float], *, by: float) -> None:
+        """Become what ``to_list`` of another bucket said.
+
+        Args:
+            by: it is empty no longer than until then, whatever was said.
+        """
         rate, trust, capacity, level, at, learnt_from = map(float, values)
         if not all(map(math.isfinite, (rate, trust, capacity, level, at))):
             raise ValueError("a bucket holds finite numbers")
-        if rate < 0 or not _LEAST_TRUST <= trust <= 1:
+        if rate < 0 or capacity < 0 or not _LEAST_TRUST <= trust <= 1:
             raise ValueError("a bucket that nobody can have written")
-        self._rate, self._trust, self._capacity, self._level = rate, trust, capacity, level
-        self._at, self._learnt_from = at, int(learnt_from)
+        self._rate, self._trust, self._capacity, self._learnt_from = rate, trust, capacity, int(learnt_from)
+        self._at = min(at, by)
+        self._level = max(level, -(by - self._at) * rate * trust)
 
     @property
     def per_minute(self) -> float | None:
