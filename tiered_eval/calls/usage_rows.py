@@ -75,7 +75,8 @@ def load_usage(path: Path) -> list[UsageRow]:
         text = raw.decode("utf-8-sig")
         found = list(csv.DictReader(io.StringIO(text))) if path.suffix.lower() == ".csv" else _from_json(text)
     except (OSError, ValueError, RecursionError, csv.Error) as error:
-        raise ConfigError(f"{path}: cannot read the usage export: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path}: cannot read the usage export: {reason}") from error
     if not found:
         raise ConfigError(f"{path}: the usage export has no rows")
     return [_row(row, f"{path}, row {number}") for number, row in enumerate(found, start=1)]
@@ -130,7 +131,7 @@ def _row(row: Mapping[str, Any], place: str) -> UsageRow:
         model = first(_MODELS)
         cost = first(_COSTS)
         if call is None and (start is None or model is None):
-            raise ValueError("expected a time and a model")
+            raise ValueError("expected a time and a model, in columns such as start_time and model")
         begun = datetime.min.replace(tzinfo=UTC) if start is None else _time(start)
         ended = begun if first(_ENDS) is None else _time(first(_ENDS))
         usage = _usage(first)
