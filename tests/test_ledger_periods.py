@@ -261,6 +261,21 @@ def test_a_note_beside_the_ledger_that_is_no_file_keeps_nobody_waiting(tmp_path:
         Ledger.open(tmp_path)
 
 
+def test_a_ledger_that_is_kept_locked_is_not_told_as_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Whoever waits for a copy or a tool that reads it needs no older ledger, but patience."""
+    Ledger.open(tmp_path).close()
+    monkeypatch.setattr(files, "BUSY_TIMEOUT_S", 0)
+    other = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+
+    with pytest.raises(LedgerError, match="locked; try again") as refused:
+        Ledger.open(tmp_path)
+
+    other.close()
+    assert "copy" not in str(refused.value)
+
+
 def test_a_newer_ledger_is_refused(tmp_path: Path):
     """A file of a format that this program does not know is left as it is."""
     Ledger.open(tmp_path).close()

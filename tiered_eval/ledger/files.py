@@ -123,6 +123,8 @@ def open_checked(home: Path) -> sqlite3.Connection:
     except UNREADABLE as error:
         if connection is not None:
             connection.close()
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            raise _locked(path) from error
         raise LedgerError(
             f"{path}: the ledger cannot be read ({error}); nothing was spent. Restore it from a copy"
         ) from error
@@ -217,7 +219,11 @@ def _use_wal(connection: sqlite3.Connection, path: Path) -> None:
                 f"{path}: this file system has no write-ahead log ({mode}); choose another home"
             )
         time.sleep(0.01 * min(attempt, 10))
-    raise LedgerError(f"{path}: another process keeps the ledger locked; try again when it has ended")
+    raise _locked(path)
+
+
+def _locked(path: Path) -> LedgerError:
+    return LedgerError(f"{path}: another process keeps the ledger locked; try again when it has ended")
 
 
 def missing_parts(connection: sqlite3.Connection) -> list[str]:
