@@ -108,9 +108,11 @@ def figure_line(figure: Figure) -> str:
     if figure.estimate is None:
         return f"nothing was decided (between {share(figure.bound_low)} and {share(figure.bound_high)} once it is)"
     text = f"{share(figure.estimate)}   95 % interval {share(figure.low)} to {share(figure.high)}"
-    if figure.bound_low != figure.bound_high:
-        text += f"   with leftovers {share(figure.bound_low)} to {share(figure.bound_high)}"
-    return f"{text}   over {plural(figure.n, 'case')}"
+    cases = plural(figure.n, "case")
+    if figure.bound_low == figure.bound_high:
+        return f"{text}   over {cases}"
+    bounds = f"{share(figure.bound_low)} to {share(figure.bound_high)}"
+    return f"{text}   over what was decided in {cases}   with leftovers {bounds}"
 
 
 def counts_line(counts: Counts) -> str:
