@@ -57,9 +57,9 @@ class OpenAIDecisions(SdkProvider):
         """
         body = decision_body(request, model=model, nonce=nonce)
         answer = await self._client.post(DECISIONS_PATH, body, model=model, timeout_s=timeout_s)
-        return self._reply(answer, request, model=model, nonce=nonce)
+        return self._reply(answer, request, model=model)
 
-    def _reply(self, answer: HttpReply, request: DecisionRequest, *, model: str, nonce: str) -> DecisionReply:
+    def _reply(self, answer: HttpReply, request: DecisionRequest, *, model: str) -> DecisionReply:
         value = answer.value
         counted = usage_from_responses(value.get("usage"))
         if error := value.get("error"):

@@ -91,7 +91,6 @@ _ORDINAL_WORDS = {
         "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1
     )
 }
-_ORDINAL = re.compile(r"(?:st|nd|rd|th)\Z")
 
 _IRREGULAR_FORMS = """
 be:is are was were been being am|begin:began begun|become:became|break:broke broken|bring:brought|build:built
