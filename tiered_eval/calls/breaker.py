@@ -33,7 +33,7 @@ __all__ = ["Breaker", "Passage"]
 
 TRIAL_ATTEMPTS = 2
 """One that fails by chance must not condemn the rest."""
-LONGEST_ASKED_S = 5.0
+TRIAL_LONGEST_ASKED_S = 5.0
 """A trial does not keep others waiting for longer than this, where the provider asks for it."""
 HOPE_S = 30.0
 """For so long after a model went down, calls wait for those that left before. By then five attempts have failed, unless
@@ -191,7 +191,7 @@ class Passage:
             return True
         self._outages += 1
         if self._is_trial:
-            return self._outages < TRIAL_ATTEMPTS and (error.retry_after_s or 0.0) <= LONGEST_ASKED_S
+            return self._outages < TRIAL_ATTEMPTS and (error.retry_after_s or 0.0) <= TRIAL_LONGEST_ASKED_S
         return not self._breaker.is_hopeless(self._model)
 
 

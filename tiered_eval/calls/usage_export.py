@@ -3,7 +3,8 @@
 The one idea: exports list usage by time and model, hardly ever by call. But what the provider billed in a stretch of
 time, less what the ledger settled in it, is what the unknown calls of that stretch cost; and that is all a cap needs to
 know. Where the account is used by others as well, the difference is too large, never too small, and each call's bound
-limits it. A stretch that the export leaves out says nothing of its calls. An export that names calls (``call`` or ``key``) settles those one by one.
+limits it. A stretch that the export leaves out says nothing of its calls. An export that names calls (``call`` or
+``key``) settles those one by one.
 
 Route: ``tiered-eval ledger resolve`` reads the export with ``usage_rows``, and settles in the ledger what is found here.
 """

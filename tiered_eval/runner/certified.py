@@ -95,9 +95,8 @@ class CertifiedChecks:
         self._last_case: str | None = None
         self._unlike = Counter[str]()
         """Scores by which expectations are unlike the certification labels."""
-        self._free = (
-            FreeScores()
-        )  # with the shipped thresholds, as the labels had them, whatever the profile of the run
+        # With the shipped thresholds, as the labels had them, whatever the profile of the run.
+        self._free = FreeScores()
         self._decider: CertifiedDecider | None = None
         self._later = tuple(tier for tier in certificate.fingerprints if tier != FREE_TIER)
         self._judges = tuple(
