@@ -238,6 +238,20 @@ def test_a_quiet_run_says_why_it_is_no_success(
     assert "certificate IN DOUBT" in capsys.readouterr().out
 
 
+def test_a_quiet_run_has_its_warnings(
+    certificate: Certificate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """A job whose certificate is void, so that all of it goes to the judge, is told so in its log."""
+    (tmp_path / "suite.jsonl").write_text(suite_text([shipment(1, random.Random(2))[0]]))
+    save_certificate(certificate, tmp_path / "certificate.json")
+    changed = (tmp_path / "certificate.json").read_text().replace('"alpha": 0.05', '"alpha": 0.01')
+    (tmp_path / "certificate.json").write_text(changed)
+
+    run_app(["run", str(tmp_path / "suite.jsonl"), "--offline", "--embedder", "none", "--quiet"])
+
+    assert "warning the certificate is void" in capsys.readouterr().out
+
+
 async def test_early_verdicts_outside_of_the_certificate_are_counted(
     certificate: Certificate, tmp_path: Path
 ):

@@ -306,6 +306,8 @@ def _print(report: Report, folder: Path, *, quiet: bool) -> None:
             say(f"errors {wording.reasons_line(report.failures)}, such as {one_line(error.reason, 200)}")
         if report.leftovers:
             say(f"not judged {wording.reasons_line(report.leftovers)}")
+        for warning in report.warnings:
+            say(f"warning {one_line(warning, 300)}")
         say(f"gate {wording.gate_line(report.gate)}")
     else:
         out = standard_stream("stdout")  # code of the suite may have taken it away
