@@ -97,7 +97,7 @@ def test_variation_is_a_share(counts: dict[str, int]):
 
 def test_rounding_never_makes_a_share_of_more_than_all():
     """Added one after the other these shares come to more than 1, and so they may where a certificate has rounded them."""
-    counts = dict(enumerate([34, 3, 42, 9, 45, 49, 9, 57]))
+    counts = dict(zip("abcdefgh", [34, 3, 42, 9, 45, 49, 9, 57], strict=True))
     shares = [1.0, *(count / 248 for count in counts.values())]
 
     assert sum(shares) / 2 > 1.0, "what this test is about"
