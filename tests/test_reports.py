@@ -280,7 +280,9 @@ class TestTerminal:
         """The lines that a reader needs are there, with figures that add up."""
         text = terminal.render(sample_report(), width=140)
 
-        assert "partial       0.667   95 % interval 0.200 to 0.800   over what was decided in 3 cases   " in text
+        assert (
+            "partial       0.667   95 % interval 0.200 to 0.800   over what was decided in 3 cases   " in text
+        )
         assert "   with leftovers 0.400 to 0.600" in text
         assert "6 expectations = 2 passed + 1 failed + 1 error + 1 not judged + 1 manual" in text
         assert "$0.0012 settled, $0.0030 unknown, $0.0004 still reserved; cap $2.00" in text
