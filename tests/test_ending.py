@@ -115,3 +115,20 @@ async def test_a_run_inside_a_running_loop_is_told_how_to_be_made(tmp_path: Path
 
     with pytest.raises(ConfigError, match="slow=True"):
         evaluate_sync([case], RunConfig(home=tmp_path))
+
+
+def test_the_traceback_of_a_scorer_tells_of_nothing_else():
+    """That no event loop was running before is no error of anybody's, and is not shown as one."""
+
+    def broken(response: str) -> bool:
+        raise KeyError(response)
+
+    expectation = Expectation(id="e", kind="check", scorer="broken", values=(None,))
+    case = Case(id="c", response="Hello", expectations=(expectation,))
+
+    report = evaluate_sync([case], RunConfig(mode="offline", embedder="none", scorers={"broken": broken}))
+
+    failure = report.results[0].verdicts[0].failure
+    assert failure is not None
+    assert "KeyError" in (failure.traceback or "")
+    assert "event loop" not in (failure.traceback or "")

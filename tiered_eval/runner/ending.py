@@ -27,15 +27,22 @@ def run_to_end(begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
         ConfigError: there is a running event loop, which can wait for no other one.
         Whatever it raises.
     """
+    if _is_loop_running():
+        raise ConfigError(
+            "an event loop is running already: write `await evaluate(...)`; in a scorer of your own, declare it slow=True"
+        )
+    came: list[T] = []
+    asyncio.run(_among_own_threads(begin, came))
+    return came[0]
+
+
+def _is_loop_running() -> bool:
+    """Nothing may be run where its answer is caught: tracebacks of scorers would tell of "no running event loop" as well."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        came: list[T] = []
-        asyncio.run(_among_own_threads(begin, came))
-        return came[0]
-    raise ConfigError(
-        "an event loop is running already: write `await evaluate(...)`; in a scorer of your own, declare it slow=True"
-    )
+        return False
+    return True
 
 
 async def _among_own_threads(begin: Callable[[], Coroutine[Any, Any, T]], came: list[T]) -> None:
