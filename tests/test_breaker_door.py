@@ -17,7 +17,13 @@ from gateways import LARGE, OTHER, SMALL, ask, books, opened, turns, until
 from planted_keys import KEEPS_KEYS
 
 from tiered_eval.calls.breaker import TRIAL_ATTEMPTS
-from tiered_eval.errors import DeadlineReached, ProviderRefused, ProviderUnavailable
+from tiered_eval.errors import (
+    DeadlineReached,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+    RateLimited,
+)
 from tiered_eval.ledger import Totals
 from tiered_eval.pacing import FAILURES
 from tiered_eval.pricing import PriceBook
@@ -265,20 +271,28 @@ async def test_a_closed_door_leaves_nobody_waiting_for_a_trial(tmp_path: Path):
     assert all(task.cancelled() or task.exception() is not None for task in done)
 
 
-async def test_a_stopped_provider_is_no_sign_of_life(tmp_path: Path):
-    """A run with a wrong key is told so once; its later calls, which are not made, end no other run's outage."""
-    refusal = ProviderRefused("401", model=LARGE, status=401, billed="no", stops_run=True)
-    clock, refusing = HandClock(moves_itself=True), ScriptedProvider(lambda asked: Step(error=refusal))
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderRefused("401", model=LARGE, status=401, billed="no", stops_run=True),
+        RateLimited("daily quota", model=LARGE, status=429, billed="no", retry_after_s=86_400.0),
+    ],
+    ids=["wrong key", "no quota"],
+)
+async def test_a_call_that_is_not_made_is_no_sign_of_life(tmp_path: Path, error: ProviderError):
+    """A run with a wrong key, or without a quota, is told so once; its later calls end no other run's outage."""
+    clock, refusing = HandClock(moves_itself=True), ScriptedProvider(lambda asked: Step(error=error))
 
-    async with opened(tmp_path, refusing, hand_clock=clock) as wrong:
-        with pytest.raises(ProviderRefused):
-            await ask(wrong, models=(LARGE,))
-        await bring_down(tmp_path, clock)
-        with pytest.raises(ProviderRefused):
-            await ask(wrong)
+    async with opened(tmp_path, refusing, hand_clock=clock) as refused:
+        with pytest.raises(type(error)):
+            await ask(refused, models=(LARGE,))
+        await bring_down(tmp_path, clock, LARGE)
+        with pytest.raises(type(error)):
+            await ask(refused, "another", models=(LARGE,))
 
     provider = ScriptedProvider(down)
     async with opened(tmp_path, provider, hand_clock=clock) as gateway:
         with pytest.raises(ProviderUnavailable):
-            await ask(gateway)
+            await ask(gateway, models=(LARGE,))
+    assert len(refusing.asked) == 1
     assert len(provider.asked) == TRIAL_ATTEMPTS

@@ -145,7 +145,7 @@ class Attempts:
         try:
             async with gate.slot(job.tokens), self._open_calls:
                 self.check_may_call(job)
-                self._check_quota(job.heading.model)
+                self.check_quota(job.heading.model)
                 return await self._claimed(booking, ledger, gate)
         finally:
             if reservation.is_open:
@@ -263,7 +263,7 @@ class Attempts:
                 stops_run=True,
             )
 
-    def _check_quota(self, model: str) -> None:
+    def check_quota(self, model: str) -> None:
         """Raises what a provider said that asked for a longer wait than anybody waits, until that is over."""
         until, said = self._used_up.get(model, (0.0, None))
         left_s = until - self._clock()

@@ -385,6 +385,7 @@ class Gateway:
         model = job.heading.model
         # Before the breaker: what is not sent must not count as a sign of life.
         self._attempts.check_may_call(job)
+        self._attempts.check_quota(model)
         left_s = self._terms.deadline_s()
         try:
             async with (
