@@ -117,7 +117,7 @@ SOUND = [
         make_expectation("check", RESPONSE, scorer="levenshtein", options={"pass_at": 0.995}),
     ),
     ("a trap by name", replace(make_expectation("check", "no delay", scorer="contains"), negated=True)),
-    ("a form", make_expectation("check", None, scorer="word-count", options={"min": 3})),
+    ("a form", make_expectation("check", None, scorer="word-count", options={"min": 10, "max": 20})),
 ]
 
 

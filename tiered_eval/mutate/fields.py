@@ -6,15 +6,16 @@ condition: whoever asks only that a field be there is shown one with nothing in 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from tiered_eval.records import Expectation
+from tiered_eval.records import Case, Expectation
 from tiered_eval.text.paths import ANY, find_at, parse_path
 
-__all__ = ["FieldMutant", "field_mutants"]
+__all__ = ["FieldMutant", "as_fields", "field_mutants", "fields_of", "with_value"]
 
 
 class FieldMutant(NamedTuple):
@@ -24,6 +25,27 @@ class FieldMutant(NamedTuple):
     fields: Any
     shown: Any
     """What stands at the path now."""
+
+
+def fields_of(case: Case) -> Any:
+    """What paths lead into: the fields of a case, else its response where that is JSON."""
+    if case.fields:
+        return case.fields
+    try:
+        return json.loads(case.response)
+    except (ValueError, RecursionError):
+        return None
+
+
+def as_fields(value: Any) -> dict[str, Any]:
+    """A value as the fields of a case, which always have names."""
+    return value if isinstance(value, dict) else {"items": value}
+
+
+def with_value(case: Case, path: str, value: Any) -> dict[str, Any] | None:
+    """The fields of a case with another value at a path; None where the path leads nowhere."""
+    made = next(_set_at(fields_of(case), parse_path(path), "", value), None)
+    return None if made is None else as_fields(made.fields)
 
 
 _DIGIT = re.compile(r"\d")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 from tiered_eval.text.units import find_currency, find_unit
@@ -18,7 +19,9 @@ __all__ = [
     "REFUSALS",
     "Mutant",
     "extended_words",
+    "half_replaced",
     "negated",
+    "other_amounts",
     "other_digits",
     "other_units",
     "swapped_halves",
@@ -63,8 +66,9 @@ Edit = tuple[int, int, str]
 _LONGEST_NUMBER = 30
 """Digits of a number that is counted further; nobody writes longer ones, and Python refuses to read the longest."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_DECIMALS = re.compile(r"(?:\.\d{1,15})?")
 _TOKEN = re.compile(r"[^\W_][\w./-]*[^\W_]|[^\W_]")
-_ADDRESS = re.compile(r"[\w.+-]+@[\w.-]*\w|https?://\S*[\w/]")
+_ADDRESS = re.compile(r"""[\w.+-]+@[\w.-]*\w|https?://[^\s"'<>`]*[\w/]""")
 _WORD_BEFORE = re.compile(r"[^\W_][\w./-]*\Z")
 _AFTER_NUMBER = re.compile(r"(\s?|-)([^\W\d_]+|[%°€£¥])")
 _BEFORE_NUMBER = re.compile(r"([$€£¥])\s?\Z")
@@ -112,14 +116,22 @@ def _other_numbers(number: str) -> Iterator[tuple[str, str]]:
         rest = number[whole.end() :]
         yield "the number plus 1", _counted(whole[0], 1) + rest
         yield "the number minus 1", _counted(whole[0], -1) + rest
-        yield "a number half as large again", _counted(whole[0], _half(whole[0])) + rest
+        if _DECIMALS.fullmatch(rest):
+            yield "a number half as large again", _larger(whole[0] + rest, 2)
+            yield "a number a quarter larger", _larger(whole[0] + rest, 4)
     yield "a digit before the number", "1" + number
     yield "a digit after the number", number + "7"
     yield "one digit changed", number[:-1] + str((int(number[-1]) + 3) % 10)
 
 
-def _half(digits: str) -> int:
-    return max(1, int(digits.replace(",", "")) // 2)
+def _larger(number: str, part: int) -> str:
+    """The number and one ``part``-th of it, of a whole number at least 2: whoever allows 3 or 4 for 3 may mean that."""
+    value = Decimal(number.replace(",", ""))
+    if "." not in number:
+        return _counted(number, max(2, -(-int(value) // part)))
+    least = Decimal(1).scaleb(value.as_tuple().exponent)  # type: ignore[arg-type]  # of digits it is a number
+    larger = (value + value / part).quantize(least)
+    return f"{max(larger, value + least):,}" if "," in number else str(max(larger, value + least))
 
 
 def _counted(digits: str, step: int) -> str:
@@ -190,6 +202,17 @@ def other_units(text: str, start: int, end: int, *, of: str | None = None) -> It
             yield _edited("another unit", text, [(after.start(2), after.end(2), new)], number.span())
 
 
+def other_amounts(text: str, unit: str) -> Iterator[Mutant]:
+    """Another number wherever one stands before a unit: 23 days, and in the other place 31 days."""
+    if find_unit(unit) is None and find_currency(unit) is None:
+        return
+    edits: list[Edit] = []
+    for place in re.finditer(rf"({_NUMBER.pattern})[ -]?{re.escape(unit)}(?!\w)", text, re.IGNORECASE):
+        edits.append((place.start(1), place.end(1), str(20 + len(edits) * 7 + len(place[1]))))
+    if edits:
+        yield _edited("another number before it", text, edits, (0, len(text)))
+
+
 def negated(text: str, start: int, end: int, *, everywhere: bool) -> Iterator[Mutant]:
     """What is said in a place, denied: by a "not" in its clause, or in front of its sentence.
 
@@ -226,6 +249,20 @@ def _denied(match: re.Match[str]) -> str:
     if match[2] is not None:
         return match[1]
     return match[1] + "not" if match[1].lower() == "can" else match[1] + " not"
+
+
+def half_replaced(text: str) -> Mutant | None:
+    """The first half of a text and something else behind it; None for a single word."""
+    words = list(re.finditer(r"\S+", text))
+    if len(words) < _LEAST_WORDS:
+        return None
+    kept, others = words[len(words) // 2 - 1].end(), len(words) - len(words) // 2
+    new = "".join(f" {_FILLING[at % len(_FILLING)]}" for at in range(others))
+    return _edited("the second half of it replaced", text, [(kept, len(text), new)])
+
+
+_LEAST_WORDS = 2
+_FILLING = ("gravel", "under", "seven", "purple", "windows", "seldom", "hum")
 
 
 def swapped_halves(statement: str) -> Mutant | None:

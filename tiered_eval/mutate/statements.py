@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tiered_eval.records import Expectation, Value
 
-__all__ = ["as_text", "outright", "traps_said"]
+__all__ = ["as_text", "in_passing", "outright", "traps_said"]
 
 _PATTERN_FRAME = re.compile(r"\(\?[a-z]+\)|\\b|^\^|\$$|\\[AzZ]")
 _ESCAPED = re.compile(r"\\([^\w\s]|\s)")
@@ -50,6 +50,17 @@ def outright(text: str) -> tuple[str, ...]:
     return (sentence, text) if text.count(" ") >= 3 else (f"The answer is {sentence}", sentence, text)
 
 
+def in_passing(word: str) -> tuple[str, ...]:
+    """Responses that hold an answer of one word and do not give it; none for a word that says more than yes."""
+    if word.strip().casefold() not in ("yes", "no"):
+        return ()
+    return (
+        "Yes and no: it depends.",
+        "It is yes in some cases and no in others.",
+        "There is no simple answer.",
+    )
+
+
 def traps_said(text: str, *, is_pattern: bool) -> Iterator[tuple[str, str]]:
     """(what was done, the sentence) for a text that must not be said: said plainly, and in other spellings.
 
@@ -63,6 +74,8 @@ def traps_said(text: str, *, is_pattern: bool) -> Iterator[tuple[str, str]]:
             yield "the trap with a capital letter", f"{first.upper()}{rest}, as agreed."
         elif " " in text and rest.islower():
             yield "the trap in small letters", f"This means {text.lower()}."
+        elif rest.islower() and not is_pattern:  # in small letters a name might be another word
+            yield "the trap in capitals", f"NOTE: {text.upper()}."
     if not is_pattern and (number := _ONE_NUMBER.fullmatch(text)) is not None:
         digits, unit = number.groups()
         if len(digits) > 3 and digits[0] != "0":

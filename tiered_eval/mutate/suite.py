@@ -31,8 +31,27 @@ FAULT_SHOWN = 200
 MOST_OTHERS = 20
 """Responses of other cases that each expectation is tried on."""
 
+_FORM_FIX = "give it a JSON Schema with what must be there, or ask for values with `json-match`"
 _FIXES = {
     "an empty response": "ask for something that only a real response can say",
+    "an empty object": _FORM_FIX,
+    "an empty list": _FORM_FIX,
+    "null": _FORM_FIX,
+    "a short refusal": "set a limit that a refusal does not keep",
+    "a response ten times as long": "set a limit that the response nearly reaches",
+    "null at every key": "give each key of the schema a type",
+    "an empty element": "name what must be in it with `elements`",
+    "an empty paragraph": "say what must stand in it with another expectation, such as `contains`",
+    "a statement that deletes": "name the `statements` that are allowed",
+    "half of the calls left out": "raise `pass_at`",
+    "other arguments of the call": "give the `arguments` that count, or say `arguments: ignore` if none does",
+    "half of its values changed": "raise `pass_at`",
+    "other values beside it": "ask for the values that make this response the right one",
+    "every label": "ask for the labels that are right, not for all there are",
+    "another label": "ask for one of `labels`",
+    "the word in passing": "ask for the whole answer, or use `classification` with its `labels`",
+    "another number before it": "ask for the number together with its unit",
+    "the second half of it replaced": "raise `pass_at`",
     "the question said back": "ask for what the question does not say already, or for the answer together with it",
     "a refusal": "ask for words that no refusal holds",
     "another case's response": "name what is particular to this case",
@@ -46,9 +65,11 @@ _FIXES = {
     "the trap said outright": "write the trap as a plain literal, without anchors, `whole` or `any`",
     "the trap with a capital letter": "leave case aside: drop `case_sensitive`, or begin the pattern with (?i)",
     "the trap in small letters": "leave case aside: drop `case_sensitive`, or begin the pattern with (?i)",
+    "the trap in capitals": "leave case aside: drop `case_sensitive`",
     "the trap with a thousands separator": "pin `number`, or leave the scorer to the router",
     "the trap in words": "pin `number`, or leave the scorer to the router",
     "a number half as large again": "make the tolerance smaller, or write the number itself",
+    "a number a quarter larger": "make the tolerance smaller",
     "the opposite value": "say what the field must hold with `equals`",
     "the field, which should not be there": "check the path",
 }
@@ -56,6 +77,10 @@ _PATTERN_FIX = r"write the value itself into the pattern, with \b at both ends a
 _EDGE_FIX = "leave `bounded` at true, or leave the scorer to the router"
 _OTHER_FIX = "write the value as the response must say it, and leave the scorer to the router"
 _ORDER = tuple(_FIXES)
+_WORDLESS = frozenset(
+    {"an empty response", "the question said back", "a refusal", "another case's response", "its denial"}
+)
+"""Mutants that no edge of a pattern keeps out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +206,7 @@ def _broken(case: Case, expectation: Expectation, fault: str) -> Problem:
 
 
 def _fix(expectation: Expectation, mutant: str) -> str:
-    if expectation.scorer == "regex" and not expectation.is_negative and mutant not in _ORDER[:5]:
+    if expectation.scorer == "regex" and not expectation.is_negative and mutant not in _WORDLESS:
         return _PATTERN_FIX
     if mutant in _FIXES:
         return _FIXES[mutant]

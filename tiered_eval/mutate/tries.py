@@ -8,16 +8,19 @@ that does.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from tiered_eval.errors import message_of
 from tiered_eval.mutate import mutants
-from tiered_eval.mutate.fields import field_mutants
+from tiered_eval.mutate.fields import as_fields, field_mutants, fields_of
+from tiered_eval.mutate.forms import FORMS, WrongCase, form_mutants
+from tiered_eval.mutate.labels import label_mutants
 from tiered_eval.mutate.mutants import Mutant
-from tiered_eval.mutate.statements import as_text, outright, traps_said
+from tiered_eval.mutate.statements import as_text, in_passing, outright, traps_said
+from tiered_eval.mutate.structures import STRUCTURES, structure_mutants
 from tiered_eval.records import Case, Expectation, Value, Verdict
 from tiered_eval.runner.checks import Checker
 from tiered_eval.text.sentences import split_sentences
@@ -28,6 +31,7 @@ __all__ = ["Passed", "Trial"]
 LONGEST_RESPONSE = 20_000
 """Characters of a response that are spoilt as a whole; each of its mutants is read anew."""
 _SHOWN = 80
+_MOST_PLACES = 3
 _STATEMENT_WORDS = 4
 _WHOLE_SENTENCE = frozenset({"coverage", "semantic", "answer"})
 """Scorers that point at a sentence or a window, not at the words that count."""
@@ -35,9 +39,10 @@ _LIKENESS = frozenset({"levenshtein", "fuzzy-string", "rouge", "bleu", "lexical-
 """Scorers that compare whole texts and point at no place."""
 _FORMS = frozenset({"exact-match", "starts-with", "ends-with", "numeric", "date", "url"})
 """Scorers by name of what a response says, whatever else it says of it: a denial is no matter of theirs."""
-_CHECKS = _LIKENESS | _FORMS | {"contains"}
-"""Scorers by name that look at words. The others measure, run, or read structures."""
-_TOLERATED = frozenset({"the number plus 1", "the number minus 1", "one digit changed"})
+_CHECKS = _LIKENESS | _FORMS | {"contains", "classification"}
+"""Scorers by name that look at words. Beside them there are those that read structures; the others measure or run."""
+_NEVER_TOLERATED = frozenset({"a number half as large again", "a number a quarter larger"})
+"""Whoever allows as much has asked for no number."""
 
 
 class Passed(NamedTuple):
@@ -78,10 +83,18 @@ class Trial:
             yield from self._fields(expectation)
         elif expectation.is_negative:
             yield from self._traps(expectation)
+        elif expectation.scorer in FORMS:
+            yield from self._forms(expectation)
+        elif expectation.scorer in STRUCTURES:
+            yield from self._wrong(expectation, structure_mutants(expectation, self.case))
+        elif expectation.scorer == "classification":
+            yield from self._shown(expectation, (*_empty_words(self.case), *label_mutants(expectation)))
         else:
-            yield from self._empty_words(expectation)
+            yield from self._shown(expectation, _empty_words(self.case))
+            yield from self._elsewhere(expectation)
+            yield from self._shown(expectation, self._vague(expectation))
             for value in dict.fromkeys(map(_hashable, _parts(expectation))):
-                yield from self._spoilt(replace(expectation, values=(value,)))
+                yield from self._spoilt(replace(expectation, values=(value,)), expectation)
 
     def can_try(self, expectation: Expectation) -> bool:
         """Is it a claim about words or fields that a free check can pass? A requirement always asks a model."""
@@ -91,8 +104,10 @@ class Trial:
             return not expectation.negated
         if expectation.kind == "check":
             is_trap = expectation.is_negative
+            if not is_trap and expectation.scorer in STRUCTURES:
+                return True
             return (
-                expectation.scorer in ({"contains"} if is_trap else _CHECKS)
+                expectation.scorer in ({"contains"} if is_trap else _CHECKS | FORMS)
                 and "field" not in expectation.options
             )
         return expectation.kind in ("must-contain", "must-not-contain", "must-cite", "equivalent")
@@ -120,15 +135,17 @@ class Trial:
         evidence = verdict.evidence
         return evidence is None or mutant.touches(evidence.start, evidence.end)
 
-    def _empty_words(self, expectation: Expectation) -> Iterator[Passed]:
-        """Responses that answer nothing, or something else."""
-        whole = [Mutant("an empty response", "")]
-        whole.extend(Mutant("the question said back", text) for text in _echoes(self.case.input or ""))
-        whole.extend(Mutant("a refusal", text) for text in mutants.REFUSALS)
-        for mutant in whole:
+    def _shown(self, expectation: Expectation, wrong: Iterable[Mutant]) -> Iterator[Passed]:
+        for mutant in wrong:
             if self._passes(expectation, mutant):
                 yield Passed(mutant.name, mutant.excerpt())
-        yield from self._elsewhere(expectation)
+
+    def _vague(self, expectation: Expectation) -> Iterator[Mutant]:
+        """Other responses with the words that are looked for, where these say little: a unit, a yes."""
+        for part in _parts(expectation) if expectation.scorer in (None, "exact", "contains") else ():
+            if isinstance(part, str):
+                yield from mutants.other_amounts(self.case.response[:LONGEST_RESPONSE], part)
+                yield from (Mutant("the word in passing", text) for text in in_passing(part))
 
     def _elsewhere(self, expectation: Expectation) -> Iterator[Passed]:
         """Other cases' responses. A few may say the same by chance; more than a quarter of them do not."""
@@ -141,13 +158,30 @@ class Trial:
         if found and len(found) * 4 > len(self._others):
             yield Passed("another case's response", Mutant("", found[0]).excerpt())
 
-    def _spoilt(self, expectation: Expectation) -> Iterator[Passed]:
+    def _spoilt(self, part: Expectation, whole: Expectation) -> Iterator[Passed]:
+        """What a value lets through by itself, unless the others that are asked for with it notice."""
+        for base in self._bases(part):
+            for mutant in _fair_mutants(part, base):
+                if self._passes(part, mutant) and not self._is_noticed(whole, base, mutant):
+                    yield Passed(mutant.name, mutant.excerpt())
+
+    def _is_noticed(self, whole: Expectation, base: _Base, mutant: Mutant) -> bool:
+        if whole.match == "any" or sum(1 for _ in _parts(whole)) < 2 or base.text not in self.case.response:
+            return False
+        spoilt = self.case.response.replace(base.text, mutant.text, 1)
+        verdict = self._verdict(whole, self._subject(spoilt))
+        return verdict is not None and verdict.state == "fail"
+
+    def _bases(self, expectation: Expectation) -> Iterator[_Base]:
+        """Right responses; where the value stands in several places, a check may point at another one than before."""
         base = self._base(expectation)
-        if base is None:
-            return
-        for mutant in _fair_mutants(expectation, base):
-            if self._passes(expectation, mutant):
-                yield Passed(mutant.name, mutant.excerpt())
+        for _ in range(_MOST_PLACES):
+            if base is None:
+                return
+            yield base
+            if base.scorer in _WHOLE_SENTENCE | _LIKENESS:
+                return
+            base = self._found(expectation, base.text[base.end :].lstrip(" ,;:."))
 
     def _base(self, expectation: Expectation) -> _Base | None:
         """A short right response: the sentence that states it, else the whole, else one made for it."""
@@ -181,17 +215,36 @@ class Trial:
                 if self._passes(expectation, Mutant(name, text)):
                     yield Passed(name, Mutant("", sentence).excerpt())
 
+    def _forms(self, expectation: Expectation) -> Iterator[Passed]:
+        wrong = list(form_mutants(expectation, self.case, LONGEST_RESPONSE))
+        passed = list(self._wrong(expectation, wrong))
+        # A limit is a claim as soon as it keeps something out, on whichever side.
+        if expectation.scorer != "word-count" or len(passed) == len(wrong):
+            yield from passed
+
+    def _wrong(self, expectation: Expectation, wrong: Iterable[WrongCase]) -> Iterator[Passed]:
+        for name, case, shown in wrong:
+            self.made += 1
+            verdict = self._verdict(expectation, Subject(case))
+            if verdict is not None and verdict.state == "pass":
+                yield Passed(name, shown[:_SHOWN])
+
     def _fields(self, expectation: Expectation) -> Iterator[Passed]:
-        root = self.case.fields or _json_of(self.case.response)
+        root = fields_of(self.case)
         if not root:
             return
         for mutant in field_mutants(expectation, root):
-            self.made += 1
             # A response that is no JSON keeps the check from looking there once all fields are gone.
-            changed = replace(self.case, fields=_as_fields(mutant.fields), response="")
-            verdict = self._verdict(expectation, Subject(changed))
-            if verdict is not None and verdict.state == "pass":
-                yield Passed(mutant.name, json.dumps(mutant.shown, ensure_ascii=False)[:_SHOWN])
+            changed = replace(self.case, fields=as_fields(mutant.fields), response="")
+            shown = json.dumps(mutant.shown, ensure_ascii=False)
+            yield from self._wrong(expectation, [WrongCase(mutant.name, changed, shown)])
+
+
+def _empty_words(case: Case) -> Iterator[Mutant]:
+    """Responses that answer nothing."""
+    yield Mutant("an empty response", "")
+    yield from (Mutant("the question said back", text) for text in _echoes(case.input or ""))
+    yield from (Mutant("a refusal", text) for text in mutants.REFUSALS)
 
 
 def _echoes(question: str) -> tuple[str, ...]:
@@ -211,7 +264,7 @@ def _fair_mutants(expectation: Expectation, base: _Base) -> Iterator[Mutant]:
     # Where a place is found by its likeness, it may hold numbers that nobody asked for, or misread letters.
     of = str(expectation.value) if in_sentence or scorer == "fuzzy-ocr" else None
     for mutant in mutants.other_digits(text, start, end, of=of):
-        if not (mutant.name in _TOLERATED and _is_tolerant(expectation)):
+        if mutant.name in _NEVER_TOLERATED or not _is_tolerated(expectation, mutant):
             yield mutant
     yield from mutants.other_units(text, start, end, of=of)
     if not is_statement:
@@ -225,6 +278,8 @@ def _fair_mutants(expectation: Expectation, base: _Base) -> Iterator[Mutant]:
         )
     if _can_be_denied(expectation, text[start:end]):
         yield from mutants.negated(text, start, end, everywhere=in_sentence or scorer in _LIKENESS)
+    if scorer in _LIKENESS and (replaced := mutants.half_replaced(text)) is not None:
+        yield replaced
     if is_statement and (swapped := mutants.swapped_halves(str(expectation.value))) is not None:
         yield swapped
 
@@ -241,9 +296,9 @@ def _can_be_denied(expectation: Expectation, found: str) -> bool:
 
 
 def _parts(expectation: Expectation) -> Iterator[Value]:
-    """The values one by one, those of a list that is one value as well (``contains: [net 45, PO-4471]``)."""
+    """The values one by one, and the texts of a list that is one value (``contains: [net 45, PO-4471]``)."""
     for value in expectation.values:
-        if expectation.scorer == "contains" and isinstance(value, tuple):
+        if isinstance(value, tuple):
             yield from value
         else:
             yield value
@@ -253,14 +308,24 @@ def _is_statement(value: object) -> bool:
     return isinstance(value, str) and len(value.split()) >= _STATEMENT_WORDS
 
 
-def _is_tolerant(expectation: Expectation) -> bool:
+def _is_tolerated(expectation: Expectation, mutant: Mutant) -> bool:
+    """Is the number that was put in within the tolerance that the author declared?"""
     options = expectation.options
+    tolerance, relative = (
+        Decimal(str(options.get(name) or 0)) for name in ("tolerance", "relative_tolerance")
+    )
+    if options.get("relative"):
+        tolerance, relative = Decimal(0), tolerance
+    if not tolerance and not relative:
+        return False
     try:
-        tolerance = Decimal(str(options.get("tolerance") or 0))
-        relative = Decimal(str(options.get("relative_tolerance") or 0))
-        return tolerance >= 1 or relative * abs(Decimal(str(expectation.value))) >= 1
+        (start, end), *_ = mutant.changed
+        wanted, found = (
+            Decimal(text.replace(",", "")) for text in (str(expectation.value), mutant.text[start:end])
+        )
     except InvalidOperation:
-        return True
+        return True  # nobody knows
+    return abs(found - wanted) <= max(tolerance, relative * abs(wanted))
 
 
 def _place(verdict: Verdict) -> tuple[int, int] | None:
@@ -272,14 +337,3 @@ def _place(verdict: Verdict) -> tuple[int, int] | None:
 
 def _hashable(value: object) -> object:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def _json_of(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _as_fields(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {"items": value}
