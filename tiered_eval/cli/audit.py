@@ -43,7 +43,9 @@ def audit(home: Path | None, as_json: bool) -> int:
 
     folder = home_from(home)
     if not folder.is_dir():
-        raise ConfigError(f"there is no {folder}: name the home with --home")
+        raise ConfigError(
+            f"there is no {folder}: name the home with --home (a run keeps it beside its suite)"
+        )
     states, by_people = _states(folder), people_audits(PeopleStore(folder))
     if as_json:
         shown = [*map(_of_judge, states), *(_of_people(*one) for one in by_people.items())]

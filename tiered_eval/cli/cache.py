@@ -263,7 +263,9 @@ def _existing(home: Path | None) -> Path:
 
     place = home_from(home)
     if not (place / "ledger.db").is_file() and not (place / VECTORS).is_dir():
-        raise ConfigError(f"nothing is kept in {place}: name the home with --home")
+        raise ConfigError(
+            f"nothing is kept in {place}: name the home with --home (a run keeps it beside its suite)"
+        )
     return place
 
 

@@ -166,7 +166,9 @@ def _opened(home: Path | None) -> Ledger:
 
     place = home_from(home)
     if not (place / "ledger.db").is_file():
-        raise ConfigError(f"there is no ledger in {place}: name the home with --home")
+        raise ConfigError(
+            f"there is no ledger in {place}: name the home with --home (a run keeps it beside its suite)"
+        )
     return Ledger.open(place)
 
 

@@ -53,7 +53,9 @@ def inspect(home: Path) -> list[Finding]:
     path = home / "ledger.db"
     if not path.is_file():
         gone = f"; {home / 'ledger.id'} says that there was one" if (home / "ledger.id").exists() else ""
-        raise ConfigError(f"there is no ledger in {home}{gone}: name the home with --home")
+        raise ConfigError(
+            f"there is no ledger in {home}{gone}: name the home with --home (a run keeps it beside its suite)"
+        )
     try:
         connection = connect(path, for_reading=True)
     except UNREADABLE as error:

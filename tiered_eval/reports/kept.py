@@ -87,7 +87,9 @@ def find_kept(home: Path, name: str) -> Path:
     runs = home / "runs"
     kept = [path.parent.name for path in sorted(runs.glob(f"*/{_REPORT}"), key=_when)]
     if not kept:
-        raise ConfigError(f"no run is kept in {runs}: name the home with --home, or give the folder of a run")
+        raise ConfigError(
+            f"no run is kept in {runs}: name the home with --home (a run keeps it beside its suite), or give the folder of a run"
+        )
     if name == LAST:
         return runs / kept[-1]
     found = [name] if name in kept else [run for run in kept if run.startswith(name)]

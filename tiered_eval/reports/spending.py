@@ -94,7 +94,9 @@ def read_spending(home: Path, *, since: str = "") -> Spending:
         with Ledger.open(home) as ledger:
             flows = ledger.flows(since=since)
     elif not reports:
-        raise ConfigError(f"there is neither a ledger nor a kept run in {home}: name the home with --home")
+        raise ConfigError(
+            f"there is neither a ledger nor a kept run in {home}: name the home with --home (a run keeps it beside its suite)"
+        )
     spending = Spending(home=str(home), since=since)
     sums: dict[str, dict[str, Line]] = {heading: {} for heading in HEADINGS}
     suites = _suite_names(flows, reports)
