@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiered_eval import retrying
+from tiered_eval.calls import terms
 from tiered_eval.errors import (
     BudgetExceeded,
     ProviderError,
@@ -230,3 +231,8 @@ def test_no_wait_is_shorter_than_what_was_asked(asked: float, seed: int):
     asyncio.run(run(script, seed=seed))  # type: ignore[arg-type]
 
     assert script.waits[0] >= asked
+
+
+def test_the_door_is_as_patient_as_the_policy():
+    """What stands twice, so that the terms of a run load nothing heavy, says the same."""
+    assert (terms.MAX_ATTEMPTS, terms.LONGEST_ASKED_S) == (retrying.MAX_ATTEMPTS, retrying.LONGEST_ASKED_S)

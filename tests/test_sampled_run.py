@@ -62,13 +62,21 @@ async def scored(
     seconds: Callable[[str], float] = lambda name: 1.0,
     max_time_s: float | None = None,
     kept: Collection[str] = (),
+    lost: Collection[str] = (),
     clock: Callable[[], float] | None = None,
     **options: Any,
 ) -> tuple[Report, ScriptedServices]:
-    """A real run over services that answer by the truth."""
+    """A real run over services that answer by the truth, but for what is lost."""
     loop = asyncio.get_running_loop()
+
+    def judge(text: str) -> str | ProviderUnavailable:
+        name = name_in(text, truth)
+        if name in lost:
+            return ProviderUnavailable("judge: 500", model="scripted:judge", status=500, billed="no")
+        return "met" if truth[name] else "not-met"
+
     services = ScriptedServices(
-        lambda text: "met" if truth[name_in(text, truth)] else "not-met",
+        judge,
         calls=calls,
         seconds=lambda text: seconds(name_in(text, truth)),
         deadline=None if max_time_s is None else loop.time() + max_time_s - kept_for_writing_s(max_time_s),
@@ -266,26 +274,9 @@ def test_a_run_ends_before_its_time_is_up():
 def test_an_outage_counts_both_ways():
     """A call that failed was drawn: it is not dropped, and not made up."""
     cases, truth = made_suite(7)
-    down = ProviderUnavailable("judge: 500", model="scripted:judge", status=500, billed="no")
     lost = set(list(truth)[::9])
 
-    async def main() -> Report:
-        services = ScriptedServices(
-            lambda text: (
-                down if name_in(text, truth) in lost else "met" if truth[name_in(text, truth)] else "not-met"
-            ),
-            calls=120,
-        )
-        config = RunConfig(
-            embedder="none",
-            judges=services.judges,
-            gate="partial>=0",
-            max_cost_usd=Decimal(1),
-            max_error_rate=1.0,
-        )
-        return await evaluate(cases, config, services=services, clock=asyncio.get_running_loop().time)
-
-    report = run(main())
+    report, _ = run(scored(cases, truth, calls=120, lost=lost, max_error_rate=1.0))
 
     assert report.sampled is not None
     assert report.sampled.open == report.counts.error > 5
@@ -295,26 +286,9 @@ def test_an_outage_counts_both_ways():
 def test_of_a_case_that_was_answered_in_part_only_the_rest_counts_both_ways():
     """One question of a case that could not be asked takes nothing from the answers to its others."""
     cases, truth = made_suite(16)
-    down = ProviderUnavailable("judge: 500", model="scripted:judge", status=500, billed="no")
     lost = {name for name in truth if name.endswith("x1e")}
 
-    async def main() -> Report:
-        services = ScriptedServices(
-            lambda text: (
-                down if name_in(text, truth) in lost else "met" if truth[name_in(text, truth)] else "not-met"
-            ),
-            calls=len(truth) - 10,
-        )
-        config = RunConfig(
-            embedder="none",
-            judges=services.judges,
-            gate="partial>=0",
-            max_cost_usd=Decimal(1),
-            max_error_rate=1.0,
-        )
-        return await evaluate(cases, config, services=services, clock=asyncio.get_running_loop().time)
-
-    report = run(main())
+    report, _ = run(scored(cases, truth, calls=len(truth) - 10, lost=lost, max_error_rate=1.0))
 
     total = {case.id: sum(one.weight for one in case.expectations) for case in cases}
     lost_share = sum(

@@ -22,6 +22,8 @@ from tiered_eval.suite.source import Located, LocatedList, line_of, text_of
 __all__ = ["Draft", "entries_of", "is_kind", "read_draft"]
 
 _OPPOSITE = {"must-contain": "must-not-contain", "must-not-contain": "must-contain"}
+_NAMES_A_KIND = ("type", "eval_type", "metric", "name")
+"""Keys that elsewhere say which check it is."""
 
 
 @dataclass(slots=True)
@@ -74,10 +76,6 @@ def entries_of(raw: object) -> Sequence[Any] | None:
     entries.line = raw.line
     entries.lines = [raw.line] if is_one else [raw.lines[key] for key in raw]
     return entries
-
-
-_NAMES_A_KIND = ("type", "eval_type", "metric", "name")
-"""Keys that elsewhere say which check it is."""
 
 
 def read_draft(
