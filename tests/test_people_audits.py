@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from certified_shipments import (
@@ -331,8 +332,6 @@ class TestStanding:
         self, told: list[tuple[bool, bool]], rng: random.Random
     ):
         """Whichever are left open, and however hard those are: the level was at least as high with all of them answered."""
-        from tempfile import TemporaryDirectory
-
         with TemporaryDirectory() as folder:
             store, drawn = PeopleStore(Path(folder)), made_up(len(told))
             remember_asked(store, drawn)
