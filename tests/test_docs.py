@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 import subprocess
 import sys
 from functools import cache
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import tiered_eval
+from tiered_eval.cli.app import app
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "cache").glob("*.md")])
@@ -89,3 +91,15 @@ def test_links_lead_somewhere(page: Path):
     ]
 
     assert not dead
+
+
+def test_the_commands_of_a_pipeline_can_be_read():
+    """What the page for CI jobs says is taken by the command line as it stands."""
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    commands = [
+        shlex.split(line) for line in re.findall(r"(?<!`)tiered-eval ([a-z]+.*)$", page, re.MULTILINE)
+    ]
+
+    assert {name for name, *_ in commands} >= {"lint", "plan", "run", "spend"}
+    for name, *arguments in commands:
+        app.commands[name].make_context(name, arguments)
