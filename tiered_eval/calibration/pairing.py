@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import CaseResult, Verdict
+from tiered_eval.records.certified import BY_CERTIFICATE
 from tiered_eval.suite.seen import SeenIds
 from tiered_eval.text.plurals import plural
 
@@ -36,8 +37,6 @@ __all__ = [
 
 SUITE = "partial"
 """Name of the suite's own figure."""
-BY_CERTIFICATE = "certificate"
-"""The scorer that an early verdict names."""
 MOST_SHOWN = 20
 """Cases that became worse, kept to be shown."""
 

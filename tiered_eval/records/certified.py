@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+BY_CERTIFICATE = "certificate"
+"""The scorer that an early verdict names."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleAudits:

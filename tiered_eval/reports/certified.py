@@ -12,6 +12,7 @@ from tiered_eval.calibration.audit import ALARM_CAPITAL
 from tiered_eval.calibration.people_audits import people_line
 from tiered_eval.calibration.promise import at_most
 from tiered_eval.records import CertificateUse, Report, SampledScore, Verdict
+from tiered_eval.records.certified import BY_CERTIFICATE
 from tiered_eval.reports.untrusted import one_line
 from tiered_eval.reports.wording import plural, share
 
@@ -65,10 +66,10 @@ def certified_properties(report: Report) -> dict[str, str]:
 def certified_words(verdict: Verdict) -> str | None:
     """How far a verdict is the certificate's; None where it has nothing to do with one."""
     if verdict.audited:
-        said = [step.state for step in verdict.trail if step.scorer == "certificate"]
+        said = [step.state for step in verdict.trail if step.scorer == BY_CERTIFICATE]
         early = said[-1] if said else "early"
         return f"audited, {early} by the certificate"
-    if verdict.scorer == "certificate" and not verdict.certified:
+    if verdict.scorer == BY_CERTIFICATE and not verdict.certified:
         return "early, in doubt"
     return "certified" if verdict.certified else None
 

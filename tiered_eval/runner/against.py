@@ -34,6 +34,7 @@ from tiered_eval.calibration.suite_gate import FigureName, SuiteGate, difference
 from tiered_eval.config import RunConfig
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import AgainstBase, Case, CaseResult, Report, Suite
+from tiered_eval.records.certified import BY_CERTIFICATE
 from tiered_eval.records.verdicts import State
 from tiered_eval.runner import jobs
 from tiered_eval.runner.base_run import BaseRun
@@ -344,7 +345,7 @@ class _InDraw:
 def _is_free(seen: CaseResult) -> bool:
     """Would a certificate decide all of it that is open, at no cost?"""
     return all(
-        bool(verdict.trail) and verdict.trail[-1].scorer == "certificate"
+        bool(verdict.trail) and verdict.trail[-1].scorer == BY_CERTIFICATE
         for verdict in seen.verdicts
         if verdict.leftover == "not-needed"
     )

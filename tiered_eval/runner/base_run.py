@@ -20,6 +20,7 @@ from tiered_eval.calibration.pairing import is_same_claim, is_unchanged
 from tiered_eval.errors import ConfigError
 from tiered_eval.prompting import load_prompt
 from tiered_eval.records import CaseResult, Report, Step, Suite, Verdict
+from tiered_eval.records.certified import BY_CERTIFICATE
 from tiered_eval.records.verdicts import ZERO_USD, OutcomeState
 
 __all__ = ["BaseRun"]
@@ -154,7 +155,7 @@ def _may_stand(verdict: Verdict) -> bool:
         return False
     if verdict.certified:
         return True
-    if verdict.scorer == "certificate" or verdict.tier not in ("embedding", "judge"):
+    if verdict.scorer == BY_CERTIFICATE or verdict.tier not in ("embedding", "judge"):
         return False
     return verdict.prompt is None or _is_current(verdict.prompt)
 

@@ -13,6 +13,7 @@ from typing import cast
 
 from tiered_eval.calibration.decider import Decision
 from tiered_eval.records import Expectation, Step, Tier, Verdict
+from tiered_eval.records.certified import BY_CERTIFICATE
 from tiered_eval.records.making import maker
 from tiered_eval.records.verdicts import ZERO_USD
 from tiered_eval.router import Route
@@ -51,7 +52,7 @@ class EarlyRoute:
         if decision is not None:
             early = _certified_verdict(expectation, subject, decision, ())
             return self._audited(early, chosen, decision, scores, subject, expectation)
-        entry = Step("certificate", "coverage", "unsure", "the free scores do not suffice for its promise")
+        entry = Step(BY_CERTIFICATE, "coverage", "unsure", "the free scores do not suffice for its promise")
         following = names.index("semantic" if has_step else "judge")
         q = certified.probability(expectation, scores, has_embedding=not has_step)
         first = 0 if certified.judges and not has_step else None
@@ -69,7 +70,7 @@ class EarlyRoute:
         is_final = "judge" in names and not self._certified.audits.would_draw(expectation, subject)
         if decision is not None and is_final:
             reason = "the free scores suffice for its promise"
-            trail = (Step("certificate", _tier_of(decision), decision.state, reason, decision.q),)
+            trail = (Step(BY_CERTIFICATE, _tier_of(decision), decision.state, reason, decision.q),)
         return OpenExpectation(expectation, subject, chosen, 0, trail, q=q)
 
     def is_next(self, opened: OpenExpectation, tier: Tier) -> bool:
@@ -97,7 +98,7 @@ class EarlyRoute:
         if decision is not None:
             early = _certified_verdict(expectation, subject, decision, opened.trail)
             return self._audited(early, opened.route, decision, scores, subject, expectation)
-        entry = Step("certificate", "embedding", "unsure", "the embedding does not suffice for its promise")
+        entry = Step(BY_CERTIFICATE, "embedding", "unsure", "the embedding does not suffice for its promise")
         following = [step.scorer for step in opened.route.steps].index("judge")
         q = certified.probability(expectation, scores, has_embedding=True)
         trail, first = (*opened.trail, entry), 0 if certified.judges else None
@@ -123,7 +124,7 @@ class EarlyRoute:
                 paid(early, opened.cost_usd + cost_usd), opened.route, decision, scores, subject, expectation
             )
         entry = Step(
-            "certificate",
+            BY_CERTIFICATE,
             "judge",
             "unsure",
             "the judge's score does not suffice for its promise",
@@ -160,7 +161,9 @@ class EarlyRoute:
         audit = self._certified.audits.find_turn(early, expectation, subject)
         if audit is None:
             return early
-        entry = Step("certificate", _tier_of(decision), decision.state, early.reason, decision.q, early.model)
+        entry = Step(
+            BY_CERTIFICATE, _tier_of(decision), decision.state, early.reason, decision.q, early.model
+        )
         return OpenExpectation(
             expectation,
             subject,
@@ -192,7 +195,7 @@ def _certified_verdict(
         state=decision.state,
         reason=f"{CERTIFIED}the scores give it {decision.q:.3f} to be met",
         tier=_tier_of(decision),
-        scorer="certificate",
+        scorer=BY_CERTIFICATE,
         score=decision.q,
         trail=trail,
         weight=expectation.weight,
