@@ -145,14 +145,9 @@ def _row(row: Any, top: str | None, unnamed: Counter[str]) -> LabelRow:
     case = _case(row, identity, kind) if isinstance(response, str) and not row.get("scores") else None
     if not scores and case is None:
         raise ValueError("a row needs `scores` or `judges`, or `response` and `expected` to make scores of")
-    named = next((one for one in (row.get("case"), _question(row)) if one not in (None, "")), None)
     label = Label(
         id=identity,
-        case=str(named)
-        if named is not None
-        else _digest(response)
-        if isinstance(response, str)
-        else identity,
+        case=_case_name(row, identity),
         kind=kind,
         met=_label(row),
         second=_verdict(row, "human_2"),
@@ -170,6 +165,15 @@ def _identity(row: Mapping[str, Any], unnamed: Counter[str]) -> str:
     said = _digest(json.dumps(row, sort_keys=True))
     unnamed[said] += 1
     return f"{said}-{unnamed[said]}"
+
+
+def _case_name(row: Mapping[str, Any], identity: str) -> str:
+    """What labels of one case share: the name it was given, else its question, else its response."""
+    named = next((one for one in (row.get("case"), _question(row)) if one not in (None, "")), None)
+    if named is not None:
+        return str(named)
+    response = row.get("response")
+    return _digest(response) if isinstance(response, str) else identity
 
 
 def _scores(row: Mapping[str, Any], group: str) -> dict[str, float | None]:
