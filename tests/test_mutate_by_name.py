@@ -29,7 +29,7 @@ def check(scorer: str, value: Any = None, **options: Any) -> Expectation:
     return make_expectation("check", value, scorer=scorer, options=options)
 
 
-@pytest.mark.parametrize("name", ["planted_by_name", "planted_by_name_again"])
+@pytest.mark.parametrize("name", ["planted_by_name", "planted_by_name_again", "planted_by_name_third"])
 def test_planted_expectations_by_name(name: str):
     """Nine in ten of the weak ones are named, and at most one in fifteen of the sound ones."""
     suite = load_suite(DATA / f"{name}.yaml")
@@ -37,7 +37,7 @@ def test_planted_expectations_by_name(name: str):
     named = {str(problem.field) for problem in mutate_suite(suite).problems}
     weak = {one for one in ids if one.startswith("weak-")}
 
-    assert len(ids) >= 40
+    assert len(ids) >= 39
     assert len(weak & named) >= 0.9 * len(weak), sorted(weak - named)
     assert len(named - weak) <= len(ids - weak) / 15, sorted(named - weak)
 
@@ -70,6 +70,9 @@ ROWS = [
     ("a name alone, as another API has it", "Sent.", check("tool-call", "ship"), {"fields": OPENAI}, "other arguments"),
     ("a name alone, on purpose", "Sent.", check("tool-call", "ship", arguments="ignore"), {"fields": CALLS}, ""),
     ("a call without arguments", "Sent.", check("tool-call", "ship"), {"fields": {"tool_calls": [{"name": "ship"}]}}, ""),
+    ("one call of several", "Sent.", check("tool-call", {"name": "ship", "arguments": {"order": "KP-77"}}), {"fields": {"tool_calls": [*CALLS["tool_calls"], {"name": "tell"}]}}, ""),
+    ("half of the calls", "Sent.", check("tool-call", ["ship", "tell"], pass_at=0.5), {"fields": {"tool_calls": [*CALLS["tool_calls"], {"name": "tell"}]}}, "left out"),
+    ("likeness of a phrase that says nothing", "First out of the gate, last to bed", check("rouge", "First out of the gate, last to bed", measure="recall", pass_at=0.9), {}, ""),
     ("a call", "Sent.", check("tool-call", {"name": "ship", "arguments": {"order": "KP-77"}}), {"fields": CALLS}, ""),
     ("every label", "The answer is spam.", check("classification", ("spam", "ham"), labels=("spam", "ham")), {}, "every label"),
     ("one label", "The answer is spam.", check("classification", "spam", labels=("spam", "ham")), {}, ""),
@@ -107,6 +110,17 @@ def test_a_second_place_of_the_value_is_tried():
     said = told("Net 45: pay 45 days after receipt.", make_expectation("must-contain", 45))
 
     assert "another unit" in said
+
+
+def test_a_long_text_has_a_bounded_number_of_mutants():
+    """A text with a thousand numbers is not compared seven thousand times, and is named all the same."""
+    text = " ".join(f"line {at} holds {at} boxes" for at in range(500))
+    case = make_case(text, check("levenshtein", text, pass_at=0.5))
+
+    done = mutate_suite(Suite(name="suite", cases=(case,)))
+
+    assert len(done.problems) == 1
+    assert done.mutants < 250
 
 
 JSON = st.recursive(

@@ -29,6 +29,7 @@ _FLAG_NAMES = frozenset(
     "ok success successful valid done completed error errors failed status state code".split()
 )
 _FLAG_WORDS = frozenset("ok okay success succeeded successful done complete completed true yes valid".split())
+_NAMES = ("name", "tool", "tool_name")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _SHOWN = 80
 
@@ -120,12 +121,25 @@ def _calls(expectation: Expectation, case: Case) -> Iterator[WrongCase]:
     made = case.fields.get("tool_calls")
     if "field" in expectation.options or not is_list(made) or not made:
         return
-    kept = list(made)[: len(made) // 2]
+    expected = expectation.value if is_list(expectation.value) else [expectation.value]
+    left_out = [_name_of(call) for call in expected[: (len(expected) + 1) // 2]]
+    kept = [call for call in made if _name_of(call) not in left_out]
     yield _calling(case, "half of the calls left out", kept)
     others = [_with_other_arguments(call) for call in made]
     # Whoever says that arguments do not count means it.
     if expectation.options.get("arguments") != "ignore" and others != list(made):
         yield _calling(case, "other arguments of the call", others)
+
+
+def _name_of(call: Any) -> Any:
+    if not isinstance(call, Mapping):
+        return call
+    inner = call.get("function", call)
+    return (
+        next((inner[name] for name in _NAMES if name in inner), inner)
+        if isinstance(inner, Mapping)
+        else inner
+    )
 
 
 def _calling(case: Case, name: str, calls: list[Any]) -> WrongCase:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from itertools import islice
 from typing import NamedTuple
 
 from tiered_eval.errors import message_of
 from tiered_eval.mutate import mutants
+from tiered_eval.mutate.fairness import LIKENESS, PLAIN, WHOLE_SENTENCE, Base, fair_mutants
 from tiered_eval.mutate.fields import as_fields, field_mutants, fields_of
 from tiered_eval.mutate.forms import FORMS, WrongCase, form_mutants
 from tiered_eval.mutate.labels import label_mutants
@@ -30,19 +31,12 @@ __all__ = ["Passed", "Trial"]
 
 LONGEST_RESPONSE = 20_000
 """Characters of a response that are spoilt as a whole; each of its mutants is read anew."""
+MOST_MUTANTS = 200
+"""Of one right response; a likeness is compared with the whole text, which may hold thousands of numbers."""
 _SHOWN = 80
 _MOST_PLACES = 3
-_STATEMENT_WORDS = 4
-_WHOLE_SENTENCE = frozenset({"coverage", "semantic", "answer"})
-"""Scorers that point at a sentence or a window, not at the words that count."""
-_LIKENESS = frozenset({"levenshtein", "fuzzy-string", "rouge", "bleu", "lexical-cosine"})
-"""Scorers that compare whole texts and point at no place."""
-_FORMS = frozenset({"exact-match", "starts-with", "ends-with", "numeric", "date", "url"})
-"""Scorers by name of what a response says, whatever else it says of it: a denial is no matter of theirs."""
-_CHECKS = _LIKENESS | _FORMS | {"contains", "classification"}
+_CHECKS = LIKENESS | PLAIN | {"contains", "classification"}
 """Scorers by name that look at words. Beside them there are those that read structures; the others measure or run."""
-_NEVER_TOLERATED = frozenset({"a number half as large again", "a number a quarter larger"})
-"""Whoever allows as much has asked for no number."""
 
 
 class Passed(NamedTuple):
@@ -52,15 +46,6 @@ class Passed(NamedTuple):
     """What was done to the response."""
     excerpt: str
     """The part of it that shows that, quoted."""
-
-
-class _Base(NamedTuple):
-    """A right response, and where in it the check found what it looked for."""
-
-    text: str
-    start: int
-    end: int
-    scorer: str
 
 
 class Trial:
@@ -161,29 +146,29 @@ class Trial:
     def _spoilt(self, part: Expectation, whole: Expectation) -> Iterator[Passed]:
         """What a value lets through by itself, unless the others that are asked for with it notice."""
         for base in self._bases(part):
-            for mutant in _fair_mutants(part, base):
+            for mutant in islice(fair_mutants(part, base), MOST_MUTANTS):
                 if self._passes(part, mutant) and not self._is_noticed(whole, base, mutant):
                     yield Passed(mutant.name, mutant.excerpt())
 
-    def _is_noticed(self, whole: Expectation, base: _Base, mutant: Mutant) -> bool:
+    def _is_noticed(self, whole: Expectation, base: Base, mutant: Mutant) -> bool:
         if whole.match == "any" or sum(1 for _ in _parts(whole)) < 2 or base.text not in self.case.response:
             return False
         spoilt = self.case.response.replace(base.text, mutant.text, 1)
         verdict = self._verdict(whole, self._subject(spoilt))
         return verdict is not None and verdict.state == "fail"
 
-    def _bases(self, expectation: Expectation) -> Iterator[_Base]:
+    def _bases(self, expectation: Expectation) -> Iterator[Base]:
         """Right responses; where the value stands in several places, a check may point at another one than before."""
         base = self._base(expectation)
         for _ in range(_MOST_PLACES):
             if base is None:
                 return
             yield base
-            if base.scorer in _WHOLE_SENTENCE | _LIKENESS:
+            if base.scorer in WHOLE_SENTENCE | LIKENESS:
                 return
             base = self._found(expectation, base.text[base.end :].lstrip(" ,;:."))
 
-    def _base(self, expectation: Expectation) -> _Base | None:
+    def _base(self, expectation: Expectation) -> Base | None:
         """A short right response: the sentence that states it, else the whole, else one made for it."""
         verdict = self._verdict(expectation, Subject(self.case))
         if verdict is not None and verdict.state == "pass" and (where := _place(verdict)) is not None:
@@ -193,17 +178,17 @@ class Trial:
                     if alone is not None:
                         return alone
             if len(self.case.response) <= LONGEST_RESPONSE:
-                return _Base(self.case.response, *where, verdict.scorer or "")
+                return Base(self.case.response, *where, verdict.scorer or "")
         said = as_text(expectation.value, expectation)
         made = (self._found(expectation, text) for text in (outright(said) if said else ()))
         return next((base for base in made if base is not None), None)
 
-    def _found(self, expectation: Expectation, text: str) -> _Base | None:
+    def _found(self, expectation: Expectation, text: str) -> Base | None:
         verdict = self._verdict(expectation, self._subject(text))
         if verdict is None or verdict.state != "pass":
             return None
-        where = (0, len(text)) if verdict.scorer in _LIKENESS else _place(verdict)
-        return None if where is None else _Base(text, *where, verdict.scorer or "")
+        where = (0, len(text)) if verdict.scorer in LIKENESS else _place(verdict)
+        return None if where is None else Base(text, *where, verdict.scorer or "")
 
     def _traps(self, expectation: Expectation) -> Iterator[Passed]:
         for value in _parts(expectation):
@@ -254,47 +239,6 @@ def _echoes(question: str) -> tuple[str, ...]:
     return (question, f"{bare}.") if bare else ()
 
 
-def _fair_mutants(expectation: Expectation, base: _Base) -> Iterator[Mutant]:
-    """The mutants that the expectation must not pass, given what it asks for."""
-    text, start, end, scorer = base
-    is_statement = _is_statement(expectation.value)
-    in_sentence = scorer in _WHOLE_SENTENCE
-    if in_sentence and not is_statement:
-        return  # a name somewhere in a sentence: what else the sentence says is no matter of the expectation
-    # Where a place is found by its likeness, it may hold numbers that nobody asked for, or misread letters.
-    of = str(expectation.value) if in_sentence or scorer == "fuzzy-ocr" else None
-    for mutant in mutants.other_digits(text, start, end, of=of):
-        if mutant.name in _NEVER_TOLERATED or not _is_tolerated(expectation, mutant):
-            yield mutant
-    yield from mutants.other_units(text, start, end, of=of)
-    if not is_statement:
-        yield from mutants.extended_words(
-            text,
-            start,
-            end,
-            of=of,
-            is_pattern=scorer == "regex",
-            every_word=expectation.options.get("bounded") is False,
-        )
-    if _can_be_denied(expectation, text[start:end]):
-        yield from mutants.negated(text, start, end, everywhere=in_sentence or scorer in _LIKENESS)
-    if scorer in _LIKENESS and (replaced := mutants.half_replaced(text)) is not None:
-        yield replaced
-    if is_statement and (swapped := mutants.swapped_halves(str(expectation.value))) is not None:
-        yield swapped
-
-
-def _can_be_denied(expectation: Expectation, found: str) -> bool:
-    """A pattern for a code, an amount or a name is about its form; all else is about what is said."""
-    if expectation.kind == "must-cite" or expectation.scorer in _FORMS:
-        return False
-    if expectation.scorer == "exact" and expectation.options.get("whole"):
-        return False
-    if expectation.scorer != "regex":
-        return True
-    return not any(letter.isdigit() for letter in found) and any(word[0].islower() for word in found.split())
-
-
 def _parts(expectation: Expectation) -> Iterator[Value]:
     """The values one by one, and the texts of a list that is one value (``contains: [net 45, PO-4471]``)."""
     for value in expectation.values:
@@ -302,30 +246,6 @@ def _parts(expectation: Expectation) -> Iterator[Value]:
             yield from value
         else:
             yield value
-
-
-def _is_statement(value: object) -> bool:
-    return isinstance(value, str) and len(value.split()) >= _STATEMENT_WORDS
-
-
-def _is_tolerated(expectation: Expectation, mutant: Mutant) -> bool:
-    """Is the number that was put in within the tolerance that the author declared?"""
-    options = expectation.options
-    tolerance, relative = (
-        Decimal(str(options.get(name) or 0)) for name in ("tolerance", "relative_tolerance")
-    )
-    if options.get("relative"):
-        tolerance, relative = Decimal(0), tolerance
-    if not tolerance and not relative:
-        return False
-    try:
-        (start, end), *_ = mutant.changed
-        wanted, found = (
-            Decimal(text.replace(",", "")) for text in (str(expectation.value), mutant.text[start:end])
-        )
-    except InvalidOperation:
-        return True  # nobody knows
-    return abs(found - wanted) <= max(tolerance, relative * abs(wanted))
 
 
 def _place(verdict: Verdict) -> tuple[int, int] | None:
