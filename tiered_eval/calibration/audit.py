@@ -31,8 +31,10 @@ __all__ = [
     "ALARM_CAPITAL",
     "DEFAULT_RATE",
     "LEAST_AUDITS",
+    "STALE",
     "AuditDraw",
     "AuditState",
+    "alarm_words",
     "audit_line",
     "audit_state_from_json",
     "audit_state_to_json",
@@ -43,6 +45,8 @@ __all__ = [
 
 ALARM_CAPITAL = 20.0
 """Reached by chance in at most 5 % of all histories of a certificate that holds, however long."""
+STALE = "STALE, nothing is decided early until the suite is calibrated again"
+"""What follows then, in reports."""
 MULTIPLES = (1.4, 1.8, 2.4, 3.2, 4.4, 6.0)
 """How much worse than certified the bets expect things to be."""
 DEFAULT_RATE = 0.05
@@ -236,13 +240,15 @@ def kind_warning(certified: Mapping[str, float], seen: Mapping[str, int]) -> str
 
 def audit_line(state: AuditState) -> str:
     """The audits in one line, with the next step where the alarm has gone off."""
-    line = (
-        f"{state.disagreements} of {state.audits} differ (at most {at_most(state.allowed)} certified), "
-        f"alarm level {state.capital:.2g} of {ALARM_CAPITAL:g}"
-    )
+    line = f"{state.disagreements} of {state.audits} differ {alarm_words(state.allowed, state.capital)}"
     if not state.is_stale:
         return line
     return f"{line}; STALE: early checks stop deciding until the suite is calibrated again (tiered-eval calibrate)"
+
+
+def alarm_words(allowed: float, level: float) -> str:
+    """How far it is to the alarm, to stand behind how many differ."""
+    return f"(at most {at_most(allowed)} certified), alarm level {level:.2g} of {ALARM_CAPITAL:g}"
 
 
 def audit_state_to_json(state: AuditState) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tiered_eval.calibration.audit import ALARM_CAPITAL, begin_audit, update
-from tiered_eval.calibration.promise import at_most
+from tiered_eval.calibration.audit import STALE, alarm_words, begin_audit, update
 from tiered_eval.people.audits import AskedAudit, asked_audits
 from tiered_eval.people.store import PeopleStore
 from tiered_eval.people.verdicts import HumanVerdicts
@@ -55,14 +54,10 @@ def people_line(audits: PeopleAudits) -> str:
     if audits.allowed is None or audits.alarm_level is None:
         line += "; no alarm, as the certificate promises no share that may differ from people"
     else:
-        line += f" (at most {at_most(audits.allowed)} certified), alarm level {audits.alarm_level:.2g} of {ALARM_CAPITAL:g}"
+        line += f" {alarm_words(audits.allowed, audits.alarm_level)}"
     if audits.open:
         line += f"; {audits.open:,} open"
-    return (
-        f"{line}: STALE, nothing is decided early until the suite is calibrated again"
-        if audits.is_stale
-        else line
-    )
+    return f"{line}: {STALE}" if audits.is_stale else line
 
 
 def _standing(asked: Sequence[AskedAudit], people: HumanVerdicts) -> PeopleAudits:

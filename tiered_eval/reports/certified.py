@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tiered_eval.calibration.audit import ALARM_CAPITAL
+from tiered_eval.calibration.audit import STALE, alarm_words
 from tiered_eval.calibration.people_audits import people_line
-from tiered_eval.calibration.promise import at_most
 from tiered_eval.records import CertificateUse, Report, SampledScore, Verdict
 from tiered_eval.records.certified import BY_CERTIFICATE
 from tiered_eval.reports.untrusted import one_line
@@ -105,12 +104,6 @@ def _audited(use: CertificateUse) -> str:
     now = f"{use.differing:,} of {use.audited:,} differ in this run"
     if use.alarm_level is None or use.allowed is None:
         return f"{now}; no alarm, as nothing says how many may"
-    line = (
-        f"{now}, {use.differing_ever:,} of {use.audits_ever:,} in all (at most {at_most(use.allowed)} certified), "
-        f"alarm level {use.alarm_level:.2g} of {ALARM_CAPITAL:g}"
-    )
-    return (
-        f"{line}: STALE, nothing is decided early until the suite is calibrated again"
-        if use.is_stale and not (use.by_people is not None and use.by_people.is_stale)
-        else line
-    )
+    line = f"{now}, {use.differing_ever:,} of {use.audits_ever:,} in all {alarm_words(use.allowed, use.alarm_level)}"
+    is_told_by_people = use.by_people is not None and use.by_people.is_stale
+    return f"{line}: {STALE}" if use.is_stale and not is_told_by_people else line
