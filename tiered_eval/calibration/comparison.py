@@ -150,11 +150,9 @@ def compare_reports(
     paired = _pair(base, candidate, moods)
     suite, *dimensions = _differences(paired, delta, seed)
     state, reason = _gate(suite, dimensions, margin)
-    if state == "pass" and (open_one := _find_open(paired, dimensions, margin, delta, seed)) is not None:
-        state, reason = "undecided", open_one
-    unread = unread_reason(base, candidate)
-    if state == "pass" and unread is not None:
-        state, reason = "undecided", unread
+    if state == "pass":
+        unsure = _find_open(paired, dimensions, margin, delta, seed) or unread_reason(base, candidate)
+        state, reason = ("undecided", unsure) if unsure else (state, reason)
     if gated is not None and gated.is_early and (gated.margin, gated.delta) == (margin, delta):
         state, reason = gated.state, gated.reason
     doubts = tuple(doubts_among(base, candidate, paired.early))
