@@ -34,7 +34,7 @@ def schema_fault(schema: Any, options: Mapping[str, Any]) -> str | None:
         return str(fault)
     if schema and isinstance(schema, Mapping) and not validator.knows(schema):
         return (
-            f"the JSON Schema asks for nothing: {', '.join(map(str, list(schema)[:4]))} is no keyword of one"
+            f"the JSON Schema asks for nothing: {', '.join(map(str, list(schema)[:4]))} can refuse no value"
         )
     return None
 
