@@ -54,17 +54,17 @@ def form_mutants(expectation: Expectation, case: Case, longest: int) -> Iterator
         name, text = _LEAST[scorer]
         yield _answered(case, name, text)
     else:
-        opening = "Here it is: " if scorer == "contains-json" else ""
         for name, text in _LEAST_JSON:
-            yield _answered(case, name, opening + text)
+            yield _answered(case, name, text, is_fenced=scorer == "contains-json")
         for found in find_json(case.response)[:1]:
             if any(leaf is not None for leaf in leaves(found.value)):
                 emptied = json.dumps(_emptied(found.value), ensure_ascii=False)
-                yield _answered(case, "null at every key", opening + emptied)
+                yield _answered(case, "null at every key", emptied)
 
 
-def _answered(case: Case, name: str, text: str) -> WrongCase:
-    return WrongCase(name, replace(case, response=text), text)
+def _answered(case: Case, name: str, text: str, *, is_fenced: bool = False) -> WrongCase:
+    response = f"```json\n{text}\n```" if is_fenced else text  # a bare {} in prose is not taken for JSON
+    return WrongCase(name, replace(case, response=response), text)
 
 
 def _emptied(value: Any) -> Any:

@@ -256,7 +256,8 @@ def half_replaced(text: str) -> Mutant | None:
     words = list(re.finditer(r"\S+", text))
     if len(words) < _LEAST_WORDS:
         return None
-    kept, others = words[len(words) // 2 - 1].end(), len(words) - len(words) // 2
+    others = len(words) // 2
+    kept = words[-others - 1].end()
     new = "".join(f" {_FILLING[at % len(_FILLING)]}" for at in range(others))
     return _edited("the second half of it replaced", text, [(kept, len(text), new)])
 

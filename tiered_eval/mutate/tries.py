@@ -170,6 +170,10 @@ class Trial:
 
     def _base(self, expectation: Expectation) -> Base | None:
         """A short right response: the sentence that states it, else the whole, else one made for it."""
+        if expectation.scorer in LIKENESS and len(self.case.response) <= LONGEST_RESPONSE:
+            whole = self._found(expectation, self.case.response)
+            if whole is not None:
+                return whole
         verdict = self._verdict(expectation, Subject(self.case))
         if verdict is not None and verdict.state == "pass" and (where := _place(verdict)) is not None:
             for sentence in split_sentences(self.case.response):
