@@ -42,6 +42,16 @@ def test_planted_expectations_by_name(name: str):
     assert len(named - weak) <= len(ids - weak) / 15, sorted(named - weak)
 
 
+def test_ordinary_sound_expectations_are_left_alone():
+    """At most one in fifteen of the expectations that an author may well write is accused."""
+    suite = load_suite(DATA / "planted_sound.yaml")
+
+    done = mutate_suite(suite)
+
+    assert done.tried >= 30
+    assert len(done.problems) <= 2, done.problems
+
+
 ORDER = '{"status": "ok", "order": "KP-77", "boxes": 12}'
 CALLS: Mapping[str, Any] = {"tool_calls": [{"name": "ship", "arguments": {"order": "KP-77"}}]}
 OPENAI = {
