@@ -81,14 +81,15 @@ class Scrubber:
     def __init__(self, *secrets: str | None) -> None:
         known = [secret for secret in secrets if secret and len(secret) >= _SHORTEST_KEY]
         self.forms = frozenset(form for secret in known for form in forms_of(secret))
+        """The known keys, in each way that they may be written."""
         self._values = [
             form.encode() for secret in known if len(secret) >= _NO_WORD for form in forms_of(secret)
         ]
 
     def __call__(self, text: str) -> str:
-        return _KEY_SHAPE.sub("[key]", self.values_in(text))
+        return _KEY_SHAPE.sub("[key]", self.without_known(text))
 
-    def values_in(self, text: str) -> str:
+    def without_known(self, text: str) -> str:
         """The text without the known keys; what only looks like one stays."""
         for form in self.forms:
             text = text.replace(form, "[key]")

@@ -42,7 +42,7 @@ class _KeysHidden(logging.Filter):
 
     def _cleared(self, text: str) -> str:
         for scrub in self._scrubbers.values():
-            text = scrub.values_in(text)
+            text = scrub.without_known(text)
         return text
 
 
