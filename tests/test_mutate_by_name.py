@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +136,32 @@ def test_a_long_text_has_a_bounded_number_of_mutants():
 
     assert len(done.problems) == 1
     assert done.mutants < 250
+
+
+DEEP: Any = None
+for _ in range(700):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize("scorer", ["is-json", "contains-json", "json-match", "set-overlap", "tool-call"])
+@pytest.mark.parametrize(
+    "value", [DEEP, {"due": date(2026, 5, 2), "at": Decimal("1.5")}], ids=["deep", "types"]
+)
+def test_what_python_may_hand_over_is_tried(scorer: str, value: Any):
+    """Deep nesting, dates and decimals end nothing."""
+    wanted = None if scorer.endswith("is-json") or scorer == "contains-json" else value
+    calls = [{"name": "ship", "arguments": {"a": value}}]
+    case = make_case(json.dumps(value, default=str), check(scorer, wanted), fields={"tool_calls": calls})
+
+    assert mutate_suite(Suite(name="suite", cases=(case,))).tried == 1
+
+
+def test_a_deep_field_is_tried():
+    """Nesting that cannot be followed ends nothing where a field is asked for."""
+    expectation = make_expectation("behaviour", None, options={"field": "order", "exists": True})
+    case = make_case("Sent.", expectation, fields={"order": DEEP})
+
+    assert mutate_suite(Suite(name="suite", cases=(case,))).tried == 1
 
 
 JSON = st.recursive(

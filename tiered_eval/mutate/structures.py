@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -71,18 +72,18 @@ def _other(leaf: Any) -> Any:
     """Another value of the same type."""
     if isinstance(leaf, bool):
         return not leaf
+    if isinstance(leaf, int | float | Decimal):
+        return leaf * 3 + 1000
     if isinstance(leaf, str):
         return f"{leaf}x9"
-    if leaf is None:
-        return "something"
-    return ["something"] if isinstance(leaf, list | tuple | Mapping) else leaf * 3 + 1000
+    return ["something"] if isinstance(leaf, list | tuple | Mapping) else "something"
 
 
 def _larger(leaf: Any) -> Any:
     """A number beyond any tolerance that is one; whole numbers stay whole, and 3 becomes 5."""
-    if isinstance(leaf, bool | str) or not hasattr(leaf, "__abs__"):
+    if isinstance(leaf, bool) or not isinstance(leaf, int | float | Decimal):
         return leaf
-    return leaf + max(2, -(-abs(leaf) // 4)) if isinstance(leaf, int) else leaf + abs(leaf) / 4
+    return leaf + max(2, -(-abs(leaf) // 4)) if isinstance(leaf, int) else leaf * 5 / 4
 
 
 def _stating(expectation: Expectation, case: Case, name: str, value: Any) -> Iterator[WrongCase]:

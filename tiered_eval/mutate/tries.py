@@ -205,14 +205,14 @@ class Trial:
                     yield Passed(name, Mutant("", sentence).excerpt())
 
     def _forms(self, expectation: Expectation) -> Iterator[Passed]:
-        wrong = list(form_mutants(expectation, self.case, LONGEST_RESPONSE))
+        wrong = _made(form_mutants(expectation, self.case, LONGEST_RESPONSE))
         passed = list(self._wrong(expectation, wrong))
         # A limit is a claim as soon as it keeps something out, on whichever side.
         if expectation.scorer != "word-count" or len(passed) == len(wrong):
             yield from passed
 
     def _wrong(self, expectation: Expectation, wrong: Iterable[WrongCase]) -> Iterator[Passed]:
-        for name, case, shown in wrong:
+        for name, case, shown in _made(wrong):
             self.made += 1
             verdict = self._verdict(expectation, Subject(case))
             if verdict is not None and verdict.state == "pass":
@@ -222,11 +222,24 @@ class Trial:
         root = fields_of(self.case)
         if not root:
             return
-        for mutant in field_mutants(expectation, root):
-            # A response that is no JSON keeps the check from looking there once all fields are gone.
-            changed = replace(self.case, fields=as_fields(mutant.fields), response="")
-            shown = json.dumps(mutant.shown, ensure_ascii=False)
-            yield from self._wrong(expectation, [WrongCase(mutant.name, changed, shown)])
+        # A response that is no JSON keeps the check from looking there once all fields are gone.
+        wrong = (
+            WrongCase(
+                mutant.name,
+                replace(self.case, fields=as_fields(mutant.fields), response=""),
+                json.dumps(mutant.shown, ensure_ascii=False),
+            )
+            for mutant in field_mutants(expectation, root)
+        )
+        yield from self._wrong(expectation, wrong)
+
+
+def _made(wrong: Iterable[WrongCase]) -> list[WrongCase]:
+    """The wrong cases; none for a structure that is nested deeper than anybody writes."""
+    try:
+        return list(wrong)
+    except RecursionError:
+        return []
 
 
 def _empty_words(case: Case) -> Iterator[Mutant]:
