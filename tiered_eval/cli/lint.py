@@ -109,7 +109,7 @@ def _weak_expectations(suite: Suite, *, is_told: bool) -> tuple[Problem, ...]:
         say_commands(list(problem_lines(done.problems)))
     tried = f"{plural(done.tried, 'expectation')} tried on {plural(done.mutants, 'wrong response')}"
     untried = (
-        f", {done.untried:,} not tried: they ask a model, or check something else than words"
+        f", {done.untried:,} not tried: they ask a model, or check something that is not spoilt here"
         if done.untried
         else ""
     )
