@@ -149,6 +149,8 @@ class TestErrors:
         [
             (["run", "{suite}", "--max-cost", "-1"], "cannot be a cap"),
             (["run", "{suite}", "--max-cost", "1e400"], "cannot be a cap"),
+            (["run", "{suite}", "--home", ""], "an empty name is no folder"),
+            (["run", "{suite}", "--output", ""], "an empty name is no folder"),
             (["run", "{suite}", "--report", "html"], "no HTML report yet"),
             (["run", "{suite}", "--report", "xml"], "no report format 'xml'"),
             (["run", "{suite}", "--gate", "partial>>1"], "in the gate"),

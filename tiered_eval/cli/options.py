@@ -40,10 +40,18 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?")
+
+
+class _Folder(click.Path):
+    """A folder, there or not. An empty name, as a shell makes of an unset variable, does not mean the one that it is in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("an empty name is no folder", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class _Usd(click.ParamType[Decimal]):
@@ -128,6 +136,7 @@ class _Pack(click.ParamType[Any]):
         return int(text)
 
 
+FOLDER = _Folder(path_type=Path, file_okay=False)
 USD = _Usd()
 PACK = _Pack()
 DURATION = _Duration()
