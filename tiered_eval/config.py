@@ -22,6 +22,7 @@ __all__ = [
     "HOME_VARIABLE",
     "MONTHLY_CAP_VARIABLE",
     "MOST_USD",
+    "NAME_THE_HOME",
     "Batch",
     "Mode",
     "Pack",
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 HOME_VARIABLE = "TIERED_EVAL_HOME"
+NAME_THE_HOME = "name the home with --home (a run keeps it beside its suite)"
+"""What to do where there is nothing in one."""
 DAILY_CAP_VARIABLE = "TIERED_EVAL_DAILY_CAP"
 MONTHLY_CAP_VARIABLE = "TIERED_EVAL_MONTHLY_CAP"
 MOST_USD = Decimal(10**12)

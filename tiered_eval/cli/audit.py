@@ -39,13 +39,12 @@ def audit(home: Path | None, as_json: bool) -> int:
     """
     from tiered_eval.calibration.audit import audit_line
     from tiered_eval.calibration.people_audits import people_audits, people_line
+    from tiered_eval.config import NAME_THE_HOME
     from tiered_eval.people.store import PeopleStore
 
     folder = home_from(home)
     if not folder.is_dir():
-        raise ConfigError(
-            f"there is no {folder}: name the home with --home (a run keeps it beside its suite)"
-        )
+        raise ConfigError(f"there is no {folder}: {NAME_THE_HOME}")
     states, by_people = _states(folder), people_audits(PeopleStore(folder))
     if as_json:
         shown = [*map(_of_judge, states), *(_of_people(*one) for one in by_people.items())]

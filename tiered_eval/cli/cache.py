@@ -260,12 +260,11 @@ def record(
 def _existing(home: Path | None) -> Path:
     """The home, if there is one. Raises ConfigError."""
     from tiered_eval.cli.asking import home_from
+    from tiered_eval.config import NAME_THE_HOME
 
     place = home_from(home)
     if not (place / "ledger.db").is_file() and not (place / VECTORS).is_dir():
-        raise ConfigError(
-            f"nothing is kept in {place}: name the home with --home (a run keeps it beside its suite)"
-        )
+        raise ConfigError(f"nothing is kept in {place}: {NAME_THE_HOME}")
     return place
 
 

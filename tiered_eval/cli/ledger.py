@@ -162,13 +162,12 @@ def _opened(home: Path | None) -> Ledger:
         ConfigError: it has none.
     """
     from tiered_eval.cli.asking import home_from
+    from tiered_eval.config import NAME_THE_HOME
     from tiered_eval.ledger import Ledger
 
     place = home_from(home)
     if not (place / "ledger.db").is_file():
-        raise ConfigError(
-            f"there is no ledger in {place}: name the home with --home (a run keeps it beside its suite)"
-        )
+        raise ConfigError(f"there is no ledger in {place}: {NAME_THE_HOME}")
     return Ledger.open(place)
 
 
@@ -188,7 +187,7 @@ def _resolution_of(text: str, calls: dict[int, UnknownCall]) -> Resolution:
     from tiered_eval.config import is_amount
     from tiered_eval.ledger import Resolution
     from tiered_eval.pricing import pico_from_usd
-    from tiered_eval.providers.usage import MOST_USD
+    from tiered_eval.providers.usage import MOST_USD_A_CALL
 
     number, sign, what = text.partition("=")
     if not sign or not number.strip().isdecimal():
@@ -204,7 +203,7 @@ def _resolution_of(text: str, calls: dict[int, UnknownCall]) -> Resolution:
             amount = Decimal(what.removeprefix("$"))
         except InvalidOperation:
             amount = Decimal("NaN")
-        if not is_amount(amount) or amount > MOST_USD:
+        if not is_amount(amount) or amount > MOST_USD_A_CALL:
             raise ConfigError(f"{text!r}: expected not-billed, billed, or an amount in US dollars")
         cost = pico_from_usd(amount)
     return Resolution(number=call, cost=cost or None, source="by hand")

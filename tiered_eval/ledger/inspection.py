@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tiered_eval.config import NAME_THE_HOME
 from tiered_eval.errors import ConfigError
 from tiered_eval.ledger import batches, periods
 from tiered_eval.ledger.entries import seal_of
@@ -53,9 +54,7 @@ def inspect(home: Path) -> list[Finding]:
     path = home / "ledger.db"
     if not path.is_file():
         gone = f"; {home / 'ledger.id'} says that there was one" if (home / "ledger.id").exists() else ""
-        raise ConfigError(
-            f"there is no ledger in {home}{gone}: name the home with --home (a run keeps it beside its suite)"
-        )
+        raise ConfigError(f"there is no ledger in {home}{gone}: {NAME_THE_HOME}")
     try:
         connection = connect(path, for_reading=True)
     except UNREADABLE as error:

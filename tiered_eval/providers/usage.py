@@ -27,7 +27,7 @@ __all__ = [
 
 MOST_TOKENS = 10**9
 """Of one call: a thousand times what any model reads."""
-MOST_USD = Decimal(10_000)
+MOST_USD_A_CALL = Decimal(10_000)
 """That one call is believed to cost."""
 
 
@@ -98,4 +98,4 @@ def dollars_from(value: Any) -> Decimal | None:
         amount = Decimal(str(value))
     except InvalidOperation:
         return None
-    return amount if amount.is_finite() and 0 <= amount <= MOST_USD else None
+    return amount if amount.is_finite() and 0 <= amount <= MOST_USD_A_CALL else None

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tiered_eval.aggregate import Tally
+from tiered_eval.config import NAME_THE_HOME
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Report
 from tiered_eval.records.codec import report_from_json, summary_to_json
@@ -87,9 +88,7 @@ def find_kept(home: Path, name: str) -> Path:
     runs = home / "runs"
     kept = [path.parent.name for path in sorted(runs.glob(f"*/{_REPORT}"), key=_when)]
     if not kept:
-        raise ConfigError(
-            f"no run is kept in {runs}: name the home with --home (a run keeps it beside its suite), or give the folder of a run"
-        )
+        raise ConfigError(f"no run is kept in {runs}: {NAME_THE_HOME}, or give the folder of a run")
     if name == LAST:
         return runs / kept[-1]
     found = [name] if name in kept else [run for run in kept if run.startswith(name)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
+from tiered_eval.config import NAME_THE_HOME
 from tiered_eval.errors import ConfigError
 from tiered_eval.ledger import Flow, Ledger
 from tiered_eval.pricing import usd_from_pico
@@ -94,9 +95,7 @@ def read_spending(home: Path, *, since: str = "") -> Spending:
         with Ledger.open(home) as ledger:
             flows = ledger.flows(since=since)
     elif not reports:
-        raise ConfigError(
-            f"there is neither a ledger nor a kept run in {home}: name the home with --home (a run keeps it beside its suite)"
-        )
+        raise ConfigError(f"there is neither a ledger nor a kept run in {home}: {NAME_THE_HOME}")
     spending = Spending(home=str(home), since=since)
     sums: dict[str, dict[str, Line]] = {heading: {} for heading in HEADINGS}
     suites = _suite_names(flows, reports)
