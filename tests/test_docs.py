@@ -101,5 +101,7 @@ def test_the_commands_of_a_pipeline_can_be_read():
     ]
 
     assert {name for name, *_ in commands} >= {"lint", "plan", "run", "spend"}
+    # Below the program, since a command remembers by which names it was first asked for help.
+    program = app.make_context("tiered-eval", ["run"])
     for name, *arguments in commands:
-        app.commands[name].make_context(name, arguments)
+        app.commands[name].make_context(name, arguments, parent=program)
