@@ -26,7 +26,7 @@ from tiered_eval.errors import (
 )
 from tiered_eval.providers.headers import limits_from_headers, retry_after_from_headers
 from tiered_eval.records import Usage
-from tiered_eval.text.secrets import forms_of
+from tiered_eval.text.secrets import forms_of, longest_first
 
 __all__ = ["ErrorBody", "Scrubber", "failure_from_error_in_reply", "failure_from_status", "unreadable"]
 
@@ -80,10 +80,13 @@ class Scrubber:
 
     def __init__(self, *secrets: str | None) -> None:
         known = [secret for secret in secrets if secret and len(secret) >= _SHORTEST_KEY]
-        self.forms = frozenset(form for secret in known for form in forms_of(secret))
+        self.forms = longest_first(form for secret in known for form in forms_of(secret))
         """The known keys, in each way that they may be written."""
         self._values = [
-            form.encode() for secret in known if len(secret) >= _NO_WORD for form in forms_of(secret)
+            form.encode()
+            for form in longest_first(
+                form for secret in known if len(secret) >= _NO_WORD for form in forms_of(secret)
+            )
         ]
 
     def __call__(self, text: str) -> str:

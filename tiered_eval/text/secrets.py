@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
-__all__ = ["forms_of", "secrets_in", "without_secrets"]
+__all__ = ["forms_of", "longest_first", "secrets_in", "without_secrets"]
 
 _SECRET_NAME = re.compile(
     r"(?:API|ACCESS|AUTH|SECRET|PRIVATE)_?(?:KEY|TOKEN)|_TOKEN$|_SECRET$|_KEY$|PASSWORD"
@@ -25,13 +25,17 @@ _HIDDEN = "[key hidden]"
 
 def secrets_in(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """The values of environment variables that are named like keys, in each of their forms, longest first."""
-    found = {
+    return longest_first(
         form
         for name, value in (os.environ if environment is None else environment).items()
         if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name.upper())
         for form in forms_of(value)
-    }
-    return tuple(sorted(found, key=len, reverse=True))
+    )
+
+
+def longest_first(forms: Iterable[str]) -> tuple[str, ...]:
+    """Each once, in the order to look for them: of one that begins another, the rest of the other must not stay."""
+    return tuple(sorted(set(forms), key=lambda form: (-len(form), form)))
 
 
 def forms_of(secret: str) -> frozenset[str]:
