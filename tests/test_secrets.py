@@ -18,11 +18,11 @@ TEXT = f"one is {LONG}, the other {SHORT}"
 def test_of_a_key_that_begins_another_nothing_is_left(keys: tuple[str, ...]):
     """Error texts, answers and what is kept of an environment: neither key, nor the tail of one."""
     scrub = Scrubber(*keys)
-    environment = {f"KEY_{number}": key for number, key in enumerate(keys)}
+    environment = {f"{name}_API_KEY": key for name, key in zip("AB", keys, strict=True)}
 
     assert scrub(TEXT) == "one is [key], the other [key]"
     assert scrub.answer(TEXT.encode()) == b"one is [key], the other [key]"
-    assert "tail" not in without_secrets(TEXT, secrets_in(environment))
+    assert without_secrets(TEXT, secrets_in(environment)) == "one is [key hidden], the other [key hidden]"
 
 
 @pytest.mark.parametrize("keys", [(SHORT, LONG), (LONG, SHORT)])
