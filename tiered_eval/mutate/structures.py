@@ -17,6 +17,7 @@ from typing import Any
 from tiered_eval.mutate.fields import with_value
 from tiered_eval.mutate.forms import WrongCase
 from tiered_eval.records import Case, Expectation
+from tiered_eval.scorers.tool_call import TOOL_ARGUMENTS, TOOL_NAMES
 from tiered_eval.text.json_in_text import find_json, parse_json_text
 from tiered_eval.text.json_values import is_list, leaves
 
@@ -30,8 +31,6 @@ _FLAG_NAMES = frozenset(
     "ok success successful valid done completed error errors failed status state code".split()
 )
 _FLAG_WORDS = frozenset("ok okay success succeeded successful done complete completed true yes valid".split())
-_NAMES = ("name", "tool", "tool_name")
-_ARGUMENTS = ("arguments", "args", "input", "parameters")
 _SHOWN = 80
 
 
@@ -137,7 +136,7 @@ def _name_of(call: Any) -> Any:
         return call
     inner = call.get("function", call)
     return (
-        next((inner[name] for name in _NAMES if name in inner), inner)
+        next((inner[name] for name in TOOL_NAMES if name in inner), inner)
         if isinstance(inner, Mapping)
         else inner
     )
@@ -155,7 +154,7 @@ def _with_other_arguments(call: Any) -> Any:
     inner = call.get("function")
     if isinstance(inner, Mapping):
         return {**call, "function": _with_other_arguments(inner)}
-    name = next((name for name in _ARGUMENTS if name in call), None)
+    name = next((name for name in TOOL_ARGUMENTS if name in call), None)
     if name is None:
         return call
     given = call[name]

@@ -16,7 +16,7 @@ from tiered_eval.scorers.selecting import Given, SelectingScorer, graded, missin
 from tiered_eval.text.json_in_text import parse_json_text
 from tiered_eval.text.json_values import is_list, is_same
 
-__all__ = ["ToolCall", "call_fault"]
+__all__ = ["TOOL_ARGUMENTS", "TOOL_NAMES", "ToolCall", "call_fault"]
 
 _Call: TypeAlias = Mapping[str, Any]
 _Agrees: TypeAlias = Callable[[_Call, _Call], bool]
@@ -24,8 +24,9 @@ _Agrees: TypeAlias = Callable[[_Call, _Call], bool]
 _MESSAGE_PARTS = frozenset({"choices", "role", "content", "finish_reason", "stop_reason"})
 """An answer of an API has these, and no ``tool_calls`` where no tool was called."""
 
-_NAMES = ("name", "tool", "tool_name")
-_ARGUMENTS = ("arguments", "args", "input", "parameters")
+TOOL_NAMES = ("name", "tool", "tool_name")
+"""Keys that the name of a call stands under."""
+TOOL_ARGUMENTS = ("arguments", "args", "input", "parameters")
 
 
 class ToolCall(SelectingScorer):
@@ -83,9 +84,9 @@ def _all_wanted(expected: Any) -> list[_Call]:
 def _wanted(call: Any) -> _Call:
     if isinstance(call, str):
         return {"name": call}
-    if isinstance(call, Mapping) and call.keys() <= {*_NAMES, *_ARGUMENTS}:
-        names = [call[key] for key in _NAMES if key in call]
-        arguments = [call[key] for key in _ARGUMENTS if key in call]
+    if isinstance(call, Mapping) and call.keys() <= {*TOOL_NAMES, *TOOL_ARGUMENTS}:
+        names = [call[key] for key in TOOL_NAMES if key in call]
+        arguments = [call[key] for key in TOOL_ARGUMENTS if key in call]
         if len(names) == 1 and isinstance(names[0], str) and len(arguments) <= 1:
             return {"name": names[0], **({"arguments": arguments[0]} if arguments else {})}
     raise ConfigError(
@@ -109,8 +110,8 @@ def _one_shape(call: Any) -> _Call:
         return {"name": call}
     function = call.get("function")
     inner = function if isinstance(function, Mapping) else call
-    name = next((inner[key] for key in _NAMES if key in inner), function)
-    arguments = next((inner[key] for key in _ARGUMENTS if key in inner), None)
+    name = next((inner[key] for key in TOOL_NAMES if key in inner), function)
+    arguments = next((inner[key] for key in TOOL_ARGUMENTS if key in inner), None)
     if isinstance(arguments, str) and (parsed := parse_json_text(arguments)):
         arguments = parsed.value
     return {"name": name, "arguments": arguments}
