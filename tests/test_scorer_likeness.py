@@ -54,7 +54,10 @@ LIMITS = [
 @pytest.mark.parametrize(("options", "wanted", "why"), LIMITS)
 def test_the_author_says_how_near(options: dict[str, Any], wanted: str, why: str):
     """A share, a number of edits, or both."""
-    assert state({"levenshtein": {"value": "Bart", **options}}, "Brt") == wanted, why
+    said = verdict({"levenshtein": {"value": "Bart", **options}}, "Brt")
+
+    assert said.state == wanted, why
+    assert said.reason.startswith("1 edit, likeness 0.75")
 
 
 FUZZY = [

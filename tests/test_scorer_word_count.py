@@ -8,6 +8,7 @@ import pytest
 
 from tests.scoring import state, verdict
 from tiered_eval.errors import ConfigError, SuiteError
+from tiered_eval.text.plurals import plural
 
 COUNTS = [
     ("", 0, "nothing"),
@@ -33,7 +34,7 @@ COUNTS = [
 @pytest.mark.parametrize(("response", "count", "why"), COUNTS)
 def test_words_are_counted(response: str, count: int, why: str):
     """Words as a reader counts them."""
-    assert verdict({"word-count": {"min": 0}}, response).reason == f"{count} words", why
+    assert verdict({"word-count": {"min": 0}}, response).reason == plural(count, "word"), why
     assert state({"word-count": count}, response) == "pass", why
 
 

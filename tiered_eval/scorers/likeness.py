@@ -15,6 +15,7 @@ from tiered_eval.records import Outcome, Tier
 from tiered_eval.scorers.extras import missing_package
 from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken, graded, texts_of
 from tiered_eval.text.normalise import normalise, normalise_cased
+from tiered_eval.text.plurals import plural
 
 __all__ = ["LONGEST", "FuzzyString", "Levenshtein"]
 
@@ -49,7 +50,7 @@ class Levenshtein(SelectingScorer):
             return Outcome("unsure", f"more than {LONGEST:,} characters, which are not compared")
         distance = self._distance(wanted, found)
         score = 1.0 - distance / longer if longer else 1.0
-        reason = f"{distance} edits, likeness {score:.3g}"
+        reason = f"{plural(distance, 'edit')}, likeness {score:.3g}"
         most = options.get("max_distance")
         if most is not None and "pass_at" not in options:
             return Outcome("pass" if distance <= most else "fail", f"{reason}, {most} allowed", score)

@@ -14,6 +14,7 @@ from typing import Any
 from tiered_eval.errors import ConfigError
 from tiered_eval.records import Outcome
 from tiered_eval.scorers.selecting import Given, SelectingScorer, Taken
+from tiered_eval.text.plurals import plural
 from tiered_eval.text.sentences import split_sentences
 
 __all__ = ["WordCount"]
@@ -47,7 +48,8 @@ class WordCount(SelectingScorer):
         if low is None and high is None:
             raise ConfigError("word-count needs a number, min or max")
         is_right = (low is None or count >= low) and (high is None or count <= high)
-        return Outcome("pass" if is_right else "fail", f"{count} {unit}", float(is_right))
+        said = plural(count, unit.removesuffix("s"))
+        return Outcome("pass" if is_right else "fail", said, float(is_right))
 
 
 def _words(text: str) -> int:
