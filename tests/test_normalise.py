@@ -32,6 +32,9 @@ SAME = [
     ("cafe\u0301", "caf\u00e9", "composed and decomposed accents"),
     ("ＰＯ－４４７１", "PO-4471", "fullwidth"),
     ("x²", "x2", "superscript"),
+    ("m²", "M2", "of a unit"),
+    ("10²", "10^2", "a power"),
+    ("10⁻¹²", "10^-12", "a power with a sign"),
     ("ΣΊΣΥΦΟΣ", "σίσυφος", "final sigma"),
     ("wait…", "wait...", "ellipsis"),
     ("\u1112\u1161\u11ab", "\ud55c", "Hangul from its parts"),
@@ -43,6 +46,9 @@ DIFFERENT = [
     ("PO-4471", "PO 4471", "a hyphen is not a space"),
     ("PO-4471", "PO4471", "nor nothing"),
     ("1.5", "1,5", "separators stay"),
+    ("10²", "102", "a power is another number"),
+    ("10⁻³", "10-3", "and no range"),
+    ("PO-10²", "PO-102", "nor another identifier"),
     ("résumé", "resume", "two words"),
 ]
 

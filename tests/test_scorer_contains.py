@@ -21,6 +21,8 @@ ROWS = [
     ("heads OR tails", "heads", "fail", "an OR inside a value is text"),
     ("heads OR tails", "Choose heads or tails now", "pass", "and may stand there"),
     ("can't", "we can’t ship", "pass", "a curly apostrophe"),
+    ("10²", "10 hoch 102", "fail", "a power is no number of one more digit"),
+    ("102", "It is 10².", "fail", "nor the other way round"),
     ("us", "tell us", "pass", "a word"),
     ("us", "the status", "fail", "not inside a word"),
     (["net 45", "PO-4471"], "PO-4471 is on net 45", "pass", "both"),

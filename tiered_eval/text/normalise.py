@@ -2,7 +2,7 @@
 
 The one idea: almost every response is plain ASCII and almost every check only needs the folded text, so the
 way back to the original is worked out when a match is found and not before. Folding is NFKC and case folding,
-plain quotes and hyphens, nothing invisible, single spaces. Accents stay: *café* is not *cafe*.
+plain quotes and hyphens, nothing invisible, single spaces. Accents stay: *café* is not *cafe*. So do powers: 10² is not 102.
 
 First station of the mechanical scorers; they take it as a view of the response (``subject.view(normalise)``).
 """
@@ -34,7 +34,8 @@ _PLAIN = (
     | dict.fromkeys(_DOUBLE_QUOTES, '"')
     | dict.fromkeys(_INVISIBLE, "")
 )
-_FANCY = re.compile(f"[{re.escape(''.join(_PLAIN))}]")
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
+_FANCY = re.compile(f"[{re.escape(''.join(_PLAIN) + _RAISED)}]")
 """One pass of this is several times faster than ``str.translate``, since a text holds few of them."""
 _SPACES = re.compile(r"\s\s+")
 _UNCOMMON = re.compile(r"[^\x00-\x7f\s‘’“”–—]+")
@@ -147,7 +148,12 @@ def fold(text: str, *, is_cased: bool) -> str:
 
 
 def _plain(fancy: re.Match[str]) -> str:
-    return _PLAIN[fancy.group()]
+    character, start = fancy.group(), fancy.start()
+    plain = _PLAIN.get(character)
+    if plain is not None:
+        return plain
+    # 10² is 10^2, and not 102; m² is m2.
+    return f"^{character}" if fancy.string[start - 1 : start].isdecimal() else character
 
 
 def _folded_length(block: str, end: int, *, is_cased: bool) -> int:
@@ -163,7 +169,7 @@ def _change_marks(text: str, *, is_cased: bool) -> _Marks:
     if not text.isascii():
         for part in _UNCOMMON.finditer(text):
             start, end = part.span()
-            start -= 1 if start and _ATTACHES(text[start]) else 0
+            start -= 1 if start and (_ATTACHES(text[start]) or text[start] in _RAISED) else 0
             changes.append((start, end, len(fold(text[start:end], is_cased=is_cased))))
         changes.sort()
     folded, raw = [0], [0]

@@ -26,9 +26,6 @@ _AROUND = re.compile(
 )
 _THOUSANDS = re.compile(r"(?<![\w.,])([-+$€£]?\d{1,3})((?:,\d{3})+)(?![\w,]|\.\d{3}(?!\d))")
 
-_POWER = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹⁻])")
-"""Before a raised digit behind a digit: 10² is 10^2, and not 102."""
-
 
 def plain_answer(text: str, *, is_cased: bool = False) -> str:
     """What is compared of an answer."""
@@ -37,8 +34,6 @@ def plain_answer(text: str, *, is_cased: bool = False) -> str:
 
 
 def _plain(text: str, is_cased: bool) -> str:
-    if not text.isascii():
-        text = _POWER.sub("^", text)
     folded = (normalise_cased if is_cased else normalise)(text).text
     if not folded.isalnum():
         folded = _THOUSANDS.sub(lambda number: number[1] + number[2].replace(",", ""), folded)
