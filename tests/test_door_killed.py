@@ -216,7 +216,8 @@ async def test_killed_at_random_moments_again_and_again(
     rng = random.Random(seed)
     done = 0
     cases = list(range(kills * (8 if way == "alone" else 40)))
-    settings = LoopbackSettings(latency_s=0.05, latency_shape="lognormal", api_key=OPENAI_KEY, seed=seed)
+    # So slow that no machine ends the run before the last kill.
+    settings = LoopbackSettings(latency_s=0.15, latency_shape="lognormal", api_key=OPENAI_KEY, seed=seed)
     async with serve_loopback(settings) as server, nursery(zygote, tmp_path) as runs:
         options = {
             "home": tmp_path / "home",
